@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the packages that `make bench` and `make test` need on a bare Debian or Ubuntu. Run it as root. It can run
-# again, and doesn't change installed packages.
+# Install the packages that `make bench` and `make test` need on a bare Debian or Ubuntu. Run this script as root. If you
+# run it again, it doesn't change installed packages.
 #
 #     sudo deploy/provision.sh [PROJECT]
 set -eu
@@ -12,31 +12,31 @@ die() {
     exit 1
 }
 
-# at_least NEEDED HAVE: compares versions as numbers, part by part.
+# at_least NEEDED HAVE: compare two versions as numbers, part by part.
 at_least() {
     [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
 }
 
 install_packages() {
-    # python3-venv brings pip; a run records the revision with git; the wheel with a Redis exists for x86_64 only;
-    # nginx and Apache are for the setups with nginx and mod_wsgi.
+    # python3-venv contains pip. Runs record the revision with git. redis-server is necessary because the wheel with
+    # Redis exists only for x86_64. nginx and Apache are for the setups with nginx and mod_wsgi.
     wanted="ca-certificates git make python3 python3-venv redis-server
         nginx apache2-bin apache2-dev gcc python3-dev"
     # shellcheck disable=SC2086  # a list of words
     if dpkg --status $wanted >/dev/null 2>&1; then
         return
     fi
-    # A service that was here before is left running.
+    # Services that were already installed keep running.
     ours=
     for service in redis-server nginx; do
         dpkg --status "$service" >/dev/null 2>&1 || ours="$ours $service"
     done
     export DEBIAN_FRONTEND=noninteractive
-    # A machine that has just booted may be installing updates: wait for it.
+    # A machine that has just booted may be installing updates, so wait for the lock.
     apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet update
     # shellcheck disable=SC2086
     apt-get -o DPkg::Lock::Timeout=300 --quiet --quiet --yes --no-install-recommends install $wanted
-    # The benchmark starts its own Redis and nginx; the system's would take CPU time.
+    # The benchmark starts its own Redis and nginx. The system's services would use CPU time.
     if [ -d /run/systemd/system ] && [ -n "$ours" ]; then
         # shellcheck disable=SC2086
         systemctl disable --quiet --now $ours
@@ -49,9 +49,10 @@ require_python() {
     at_least "$needed" "$have" || die "Python $needed or newer is needed, this system has $have; take a newer box"
 }
 
-# Node from the Python package index, not from the system: Ubuntu 24.04 and Debian 12 have Node 18, which is too old,
-# and where it is new enough, `apt-get install npm` adds several hundred packages. The wheel holds Node and npm for
-# x86_64 and arm64, pip checks what it downloads, and every machine gets the same Node: the load generator runs on it.
+# Install Node from the Python package index instead of the system's packages: Ubuntu 24.04 and Debian 12 contain Node
+# 18, which is too old, and in newer releases, `apt-get install npm` adds several hundred packages. The wheel contains
+# Node and npm for x86_64 and arm64, pip verifies the download, and every machine runs the load generator on the same
+# Node.
 install_node() {
     needed=$(sed -n 's/.*"node": ">=\([0-9.]*\)".*/\1/p' "$project/package.json")
     if command -v npm >/dev/null && at_least "$needed" "$(node --version | tr -d v)"; then
@@ -67,7 +68,7 @@ install_node() {
 
 [ "$(id -u)" = 0 ] || die "run it as root: sudo $0"
 [ -f "$project/package.json" ] || die "$project is not the project's folder"
-command -v apt-get >/dev/null || die "this script knows Debian and Ubuntu only; install Python, Node, npm and make yourself"
+command -v apt-get >/dev/null || die "only Debian and Ubuntu are supported; install Python, Node, npm and make yourself"
 
 install_packages
 require_python

@@ -1,14 +1,14 @@
 #!/bin/sh
-# For maintainers: tries provision.sh on a bare root file system, then runs a command in the project's copy there, as an
-# ordinary user. Run as root on Debian or Ubuntu with debootstrap. It removes all its files.
+# For maintainers: run provision.sh in a bare root file system, then a command in a copy of the project, as an ordinary
+# user. Run this script as root on Debian or Ubuntu with debootstrap. It removes all its files.
 #
 #     sudo deploy/try-in-debootstrap.sh [SUITE [MIRROR [COMMAND]]]
 #     sudo deploy/try-in-debootstrap.sh noble http://archive.ubuntu.com/ubuntu 'make setup'
 #
-# KEYRING names the file with the archive's keys, where debootstrap does not find it by itself.
+# If debootstrap can't find the file with the archive's keys, set KEYRING to its path.
 set -eu
 
-# In its own mount namespace, so that its mounts always end with it.
+# Use a separate mount namespace, so that the mounts always end with the script.
 [ -n "${IN_NAMESPACE:-}" ] || IN_NAMESPACE=1 exec unshare --mount "$0" "$@"
 
 suite=${1:-trixie}
@@ -23,7 +23,7 @@ case $mirror in *ubuntu*) components=main,universe ;; esac
 clean_up() {
     awk -v root="$root/" 'index($2, root) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r -n 1 umount
     if grep -q " $root/" /proc/mounts; then
-        echo "something is still mounted below $root, so it is not removed" >&2
+        echo "a file system is still mounted below $root, so the folder is not removed" >&2
         exit 1
     fi
     rm -rf --one-file-system "$root"
@@ -31,7 +31,7 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-# Also works for Ubuntu releases that this debootstrap does not know by name.
+# This also works for Ubuntu releases for which this debootstrap has no script.
 script=
 [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=/usr/share/debootstrap/scripts/gutsy
 # shellcheck disable=SC2086  # empty if it isn't needed
@@ -48,7 +48,7 @@ mkdir "$root/vagrant"
     tar --extract --directory="$root/vagrant" --no-same-owner
 chroot "$root" chown -R bench: /vagrant
 
-# The bare machine needs this machine's access to the package indexes (a proxy's certificate).
+# The bare system needs this machine's configuration for the package indexes, such as a proxy's certificate.
 settings=
 certificates=${PIP_CERT:-${NODE_EXTRA_CA_CERTS:-}}
 if [ -n "$certificates" ]; then

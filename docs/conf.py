@@ -1,4 +1,4 @@
-"""The documentation's settings. `make docs` builds it."""
+"""Configure Sphinx. `make docs` builds the documentation."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ copyright = "2026, the contributors of this project"
 extensions = ["from_code", "from_types", "from_results", "advice", "view_worth", "transfer", "explorer"]
 exclude_patterns = ["_build"]
 nitpicky = True
-smartquotes_action = "q"  # an option's two dashes stay two dashes
+smartquotes_action = "q"  # only quotes, so that the two dashes of an option stay
 
 html_theme = "furo"
 html_title = project

@@ -1,4 +1,4 @@
-"""``python -m loadtests``."""
+"""Run the command line with ``python -m loadtests``."""
 
 import signal
 

@@ -34,7 +34,7 @@ from loadtests.errors import NO_ROOM, PROGRAMS, UserError, called, shown
 
 
 class _Flags:
-    """Show flags without a type in the help of a command.
+    """Show flags without a type in the help.
 
     Typer would print ``--quick <bool>``, which looks as if the flag needed a value.
     """
@@ -67,7 +67,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-# In the order of the help. Commands import their modules when they run, so that `--help` and errors appear immediately.
+# Commands in the order of the help. They import modules when they run, so that `--help` and errors appear immediately.
 PANELS = {
     "Commands": (run, report, list_, doctor, check, advise, compare, load, capacity),
     "Advanced": (profile, serve, worker, token, workload, origin),
@@ -86,22 +86,22 @@ def _general(
     version: Annotated[
         bool, typer.Option("--version", callback=version.show, is_eager=True, help="Show the version and exit.")
     ] = False,
-    node: Annotated[str, typer.Option(metavar="<path>", help="Node.js for the load generator. [env var: NODE]")] = "",
+    node: Annotated[str, typer.Option(metavar="<path>", help="Node.js for load generation. [env var: NODE]")] = "",
 ) -> None:
-    """Handle the options before a command."""
+    """Handle the options that precede a command."""
     if node:
         os.environ["NODE"] = node
 
 
 def main() -> None:
-    """Run the command line. Print one line for an error of the user, and a traceback only for a defect."""
+    """Run the command line. Print one line for a user's error, and a traceback only for a defect."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, _interrupt)
     try:
         _require_no_empty_argument(sys.argv[1:])
-        status = app(standalone_mode=False)  # in standalone mode, Typer prints errors itself, on four lines
-        if status == INTERRUPTED:  # Typer returns it after Ctrl-C and prints nothing
+        status = app(standalone_mode=False)  # In standalone mode, Typer itself prints errors, on four lines.
+        if status == INTERRUPTED:  # Typer returns this status after Ctrl-C, but doesn't print a message.
             fail("interrupted", INTERRUPTED)
         sys.exit(status)
     except typer.TyperException as error:
@@ -109,23 +109,23 @@ def main() -> None:
             sys.exit(error.exit_code)
         context = getattr(error, "ctx", None)
         path = context.command_path if context else called()
-        fail(f"{error.format_message().rstrip('.')}; `{path} --help` says what there is", error.exit_code)
-    except typer.Abort:  # Typer raises it for Ctrl-C at a question
+        fail(f"{error.format_message().rstrip('.')}; `{path} --help` shows the usage", error.exit_code)
+    except typer.Abort:  # Typer raises this error for Ctrl-C at a prompt
         fail("interrupted", INTERRUPTED)
     except UserError as error:
         fail(str(error))
     except OSError as error:
         if error.errno not in NO_ROOM:  # a full disk isn't a defect
             raise
-        if error.filename is None:  # printing the rest would fail too
+        if error.filename is None:  # printing the rest of the output would also fail
             sys.stdout = None
-        fail(f"cannot write {error.filename or 'what is printed'}: {error.strerror}")
+        fail(f"cannot write {error.filename or 'the output'}: {error.strerror}")
 
 
 def _require_no_empty_argument(arguments: list[str]) -> None:
     """Refuse an empty argument, because it is probably an unset shell variable.
 
-    As a path, it would mean the current folder. Options for a body or a message may be empty.
+    An empty path would mean the current folder. Options for a body or a message may be empty.
 
     Raises:
         UserError: If an argument is empty.
@@ -133,7 +133,7 @@ def _require_no_empty_argument(arguments: list[str]) -> None:
     for before, argument in zip([called(), *arguments], arguments, strict=False):
         option, equals, value = argument.partition("=") if argument.startswith("--") else (before, "=", argument)
         if equals and not value and not option.startswith(("--body", "--ws-")):
-            raise UserError(f"the argument after {shown(option)} is empty. Give it a value, or leave it out")
+            raise UserError(f"the argument after {shown(option)} is empty. Pass a value, or leave out the argument")
 
 
 def _interrupt(number: int, frame: object) -> None:

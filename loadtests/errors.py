@@ -9,15 +9,15 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-PROGRAM = "loadtests"  # `make setup` and pip install this command next to Python
-PROGRAMS = (PROGRAM, "django-serving-benchmark")  # pip also installs the same command under the distribution's name
+PROGRAM = "loadtests"  # `make setup` and pip install this command next to Python.
+PROGRAMS = (PROGRAM, "django-serving-benchmark")  # pip also installs the command under the distribution's name.
 
-MAX_SHOWN = 100  # characters
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # errors that the user solves by making room
+MAX_SHOWN = 100  # The maximum number of characters.
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # Errors that the user can correct, such as a full disk.
 
 
 class UserError(Exception):
-    """An error that the user can correct. The text has one line: the object, the problem and the next step."""
+    """An error that the user can correct. Its message is one line with the object, the problem and the next step."""
 
 
 def called() -> str:
@@ -38,7 +38,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     return UserError(f"unknown {kind} {name!r}. {hint[0].upper()}{hint[1:]}")
 
 
-def nearest(name: str, known: Iterable[str], there_are: str = "there are") -> str:
+def nearest(name: str, known: Iterable[str], there_are: str = "choices are") -> str:
     """Return a hint for an unknown name: the nearest known names, or all names if no name is similar."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
@@ -52,7 +52,7 @@ def shown(text: str) -> str:
 
 
 def shown_end(text: str) -> str:
-    """Return a user's text like ``shown``, but keep its end, for example if it starts with the name of a file."""
+    """Return a user's text like ``shown``, but shorten it at the start, for example to keep the name of a file."""
     return shown(text) if len(text) <= MAX_SHOWN else f"...{shown(text[-MAX_SHOWN:])}"
 
 
@@ -70,9 +70,9 @@ def require_within(name: str, value: float, low: float, high: float) -> None:
     """Check a number that the user passed as ``name``.
 
     Raises:
-        UserError: If it isn't from ``low`` to ``high``.
+        UserError: If the number isn't between ``low`` and ``high``.
     """
-    if not low <= value <= high:  # true also for NaN
+    if not low <= value <= high:  # NaN is refused, too
         raise UserError(f"{name} {quoted(value)}: must be from {low:,} to {high:,}")
 
 
@@ -94,4 +94,4 @@ def reason_of(output: str) -> str:
     if traceback:
         raised = [line for line in after.splitlines()[1:] if line.strip() and not line[0].isspace()]
         lines = raised[:1] or lines
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "the program printed nothing"

@@ -15,7 +15,7 @@ from pathlib import Path
 from loadtests.errors import UserError, shown_end
 
 ROOT = Path(__file__).resolve().parents[1]
-# The wheel has this tree inside a package, django_serving_benchmark (tools/wheel.py). Nothing is written into it.
+# The wheel contains this tree in the package django_serving_benchmark (tools/wheel.py). Nothing writes to that tree.
 INSTALLED = (ROOT / "__init__.py").is_file()
 RESULTS = (Path.cwd() if INSTALLED else ROOT) / "results"
 STUDIES = ROOT / "loadtests" / "studies"
@@ -48,7 +48,7 @@ def read(path: Path, most: int, pipes: bool = False) -> bytes:
 def inside(folder: Path, name: str) -> Path:
     """Return the real path of a file that another file in ``folder`` names.
 
-    A file from another person must not be able to name files outside its own folder.
+    A file from another person must not be able to refer to files outside its own folder.
 
     Raises:
         UserError: If the path doesn't exist or isn't below the folder.
@@ -97,7 +97,7 @@ def require_writable(path: Path) -> None:
     Permission bits don't show whether a write succeeds.
 
     Raises:
-        UserError: If nothing can be created at that place.
+        UserError: If the temporary folder can't be created.
     """
     place = path.absolute().parent
     while not os.path.lexists(place):
@@ -116,7 +116,7 @@ def write_json(path: Path, value: object, most: float = math.inf) -> None:
     """
     content = (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
     if len(content) > most:
-        raise UserError(f"{path} would have {len(content) / 1e6:,.0f} MB. The limit is {most / 1e6:,.0f} MB")
+        raise UserError(f"{path} would be {len(content) / 1e6:,.0f} MB. The limit is {most / 1e6:,.0f} MB")
     write_bytes(path, content)
 
 
@@ -140,7 +140,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def holds(path: Path, content: bytes) -> bool:
-    """Return whether ``path`` is a regular file, not a link, with exactly this content."""
+    """Return whether ``path`` is a regular file (not a link) with exactly this content."""
     with contextlib.suppress(OSError):
         status = path.lstat()
         return stat.S_ISREG(status.st_mode) and status.st_size == len(content) and path.read_bytes() == content

@@ -25,9 +25,9 @@ def printable(text: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Format with three significant digits: ``0.042``, ``4.2``, ``4,210``.
+    """Format a number with three significant digits, such as ``0.0420``, ``4.20`` or ``4,210``.
 
-    None becomes a dash, infinity "not reached".
+    None becomes a dash, and infinity becomes "not reached".
     """
     if value is None:
         return DASH
@@ -46,12 +46,12 @@ def number(value: float | None) -> str:
 
 
 def per_second(rate: float) -> str:
-    """Format a rate of requests, such as ``4.24``, ``42.1``, ``421`` or ``4,213``."""
+    """Format a rate per second, such as ``4.24``, ``42.1``, ``421`` or ``4,213``."""
     return f"{rate:.3g}" if rate < 100 else f"{rate:,.0f}"
 
 
 def percent(share: float) -> str:
-    """Format a small share with two digits, such as ``41%``, ``3.1%``, ``0.12%`` or ``0.012%``."""
+    """Format a share with two significant digits, such as ``41%``, ``3.1%``, ``0.12%`` or ``0.012%``."""
     digits = 0 if share >= 0.0995 else 1 if share >= 0.00995 else 2 if share >= 0.000995 else 3
     return f"{share:.{digits}%}"
 
@@ -66,14 +66,14 @@ class Estimated(Protocol):
 
 
 def figure(found: Estimated | None) -> str:
-    """Format the value with ``number``, and put ``at least`` before a lower bound."""
+    """Format a figure with ``number``, and put ``at least`` before a lower bound."""
     if found is None:
         return number(None)
     return f"at least {number(found.value)}" if found.at_least else number(found.value)
 
 
 class Bounded(Protocol):
-    """A figure with an interval: an estimate, a comparison, a noise floor."""
+    """A figure with an interval, such as an estimate, a comparison or a noise floor."""
 
     @property
     def low(self) -> float: ...
@@ -110,9 +110,9 @@ def plus_minus(low: float, high: float) -> float:
 
 
 def relative(found: Bounded) -> str:
-    """Format half the relative width as ``±3%``, or from 100% as ``×÷2.5``.
+    """Format half the relative width of an interval as ``±3%``, or as ``×÷2.5`` if it is 100% or more.
 
-    Uninformative intervals give an empty text.
+    The text is empty if the interval is uninformative.
     """
     if not informative(found):
         return ""
@@ -132,7 +132,7 @@ def ratio(value: float) -> str:
 
 
 def change(value: float, what: str, words: tuple[str, str] = ("lower", "higher")) -> str:
-    """Format a ratio as a change: ``65% lower throughput``, or from a ratio of 2 ``2.1× the throughput``."""
+    """Format a ratio as a change, such as ``65% lower throughput``. Ratios from 2 become ``2.1× the throughput``."""
     if value >= 1.995:
         return f"{value:.1f}× the {what}" if value < 9.95 else f"{value:,.0f}× the {what}"
     share = abs(value - 1)
@@ -152,9 +152,9 @@ class Ratio(Protocol):
 
 
 def bounded_ratio(found: Ratio) -> str:
-    """Format with ``ratio``, and put ``at least`` or ``at most`` before a bound.
+    """Format a ratio, and put ``at least`` or ``at most`` before it if a figure is a lower bound.
 
-    If both sides are bounds, return a dash.
+    If both figures are lower bounds, return a dash.
     """
     if found.at_least and found.at_most:
         return DASH
@@ -163,9 +163,9 @@ def bounded_ratio(found: Ratio) -> str:
 
 
 def ratio_interval(found: Bounded) -> str:
-    """Format an interval as ``×1.01 to ×1.07``, or ``over ×1.01`` if it has only one end.
+    """Format an interval as ``×1.01 to ×1.07``, or as ``over ×1.01`` or ``under ×1.01`` if it has only one end.
 
-    The text is empty if the interval is open, or if it is uninformative and includes 1.
+    The text is empty if the interval has no ends, or if it is uninformative and includes 1.
     """
     if found.low > 0 and math.isinf(found.high):
         return f"over {ratio(found.low)}"
@@ -194,14 +194,17 @@ def capital(text: str) -> str:
 
 
 def series(parts: Sequence[str], most: int | None = None) -> str:
-    """Join parts as ``a, b and c``. If there are more than ``most``, show those and the number of the others."""
+    """Join parts as ``a, b and c``.
+
+    If there are more than ``most`` parts, the others become ``3 more``. A single part is never left out.
+    """
     more = len(parts) - most if most is not None else 0
     named = [*parts[:most], f"{more} more"] if more > 1 else [*parts]
     return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
 def flat(values: Any, prefix: str = "") -> list[tuple[str, str]]:
-    """Flatten a nested dictionary into rows: ``{"cpu": {"cores": 2}}`` gives ``("cpu cores", "2")``."""
+    """Flatten a nested dictionary into rows: ``{"cpu": {"cores": 2}}`` becomes ``[("cpu cores", "2")]``."""
     if isinstance(values, dict):
         rows = [flat(value, f"{prefix} {_worded(key)}".strip()) for key, value in values.items()]
         return [row for part in rows for row in part]

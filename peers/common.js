@@ -1,4 +1,4 @@
-// What the peers on Node have in common: where they listen, who may open a WebSocket, and that they are well.
+// Shared code of the peers on Node: the address, the health check, and the pages that may open a WebSocket.
 import { createServer } from "node:http";
 
 const { env } = process;
@@ -7,7 +7,7 @@ const [BACKLOG, KEEP_ALIVE] = [env.BENCH_BACKLOG ?? "2048", env.BENCH_KEEP_ALIVE
 
 export const HEARTBEAT_MS = 20_000;
 
-/** An HTTP server that answers GET / and GET /healthz with OK, as the sample project does. TCP_NODELAY is Node's default. */
+/** Return an HTTP server that answers / and /healthz with OK, like the sample project. Node's default is TCP_NODELAY. */
 export function answering() {
   const server = createServer((request, response) => {
     const known = request.url === "/" || request.url === "/healthz";
@@ -17,14 +17,14 @@ export function answering() {
   return server;
 }
 
-/** Listens on BENCH_BIND and BENCH_PORT. */
+/** Listen on BENCH_BIND and BENCH_PORT. */
 export function listen(server) {
   server.listen({ host: BIND, port: Number(PORT), backlog: Number(BACKLOG) });
 }
 
 /**
- * Whether the page that opens a WebSocket is one of this host's. Without Origin it is no browser that asks, and there is
- * nothing to protect (RFC 6455, section 10.2).
+ * Return whether the page that opens a WebSocket is from this host. A client without an Origin header isn't a browser,
+ * so there is nothing to protect (RFC 6455, section 10.2).
  */
 export function allowed(request) {
   const { origin } = request.headers;

@@ -8,7 +8,7 @@
 # have a PORT or WORKERS. The harness accepts the same knobs without the prefix.
 
 if ! [ -f supervisor/supervisord.conf ]; then
-    echo "defaults.sh: source it in the project's root, the directory that holds supervisor/" >&2
+    echo "defaults.sh: source this file in the project's root, the directory that contains supervisor/" >&2
     return 1 2>/dev/null || exit 1
 fi
 
@@ -24,27 +24,32 @@ most=$(cat /proc/sys/net/core/somaxconn 2>/dev/null || echo 128)
 export BENCH_BACKLOG="${BENCH_BACKLOG:-$((most < 2048 ? most : 2048))}"
 export BENCH_KEEP_ALIVE="${BENCH_KEEP_ALIVE:-60}"
 if [ "$BENCH_KEEP_ALIVE" -lt 1 ] || [ "$BENCH_KEEP_ALIVE" -gt 60 ] || [ "$BENCH_BACKLOG" -lt 128 ]; then
-    echo "defaults.sh: BENCH_KEEP_ALIVE may be 1 to 60 and BENCH_BACKLOG 128 or more: what all servers accept" >&2
+    echo "defaults.sh: all servers accept a BENCH_KEEP_ALIVE of 1 to 60 and a BENCH_BACKLOG of 128 or more" >&2
     return 1 2>/dev/null || exit 1
 fi
 
-# The number of requests after which a worker is replaced, and the maximum of a random addition. Empty means never. For
-# the setups with max-requests in `renews=`.
+# The number of requests after which a worker is replaced, and the maximum random number that is added to it. Empty
+# means never. For the setups with max-requests in `renews=`.
 export BENCH_MAX_REQUESTS="${BENCH_MAX_REQUESTS:-}"
 export BENCH_MAX_REQUESTS_JITTER="${BENCH_MAX_REQUESTS_JITTER:-}"
 
-# The HTTP parser of the servers that offer two: `python` or `compiled`. By default Uvicorn's is compiled and Gunicorn's
-# isn't, because its compiled one (gunicorn_h1c) is published as source code only. For the setups with parser in `offers=`.
+# The HTTP parser of servers with two parsers: `python` or `compiled`. By default, Uvicorn's parser is compiled, and
+# Gunicorn's isn't, because its compiled parser (gunicorn_h1c) is published only as source code. For the setups with
+# parser in `offers=`.
 export BENCH_UVICORN_PARSER=httptools BENCH_GUNICORN_PARSER=python
 if [ "${BENCH_HTTP_PARSER:-}" = python ]; then BENCH_UVICORN_PARSER=h11; fi
 if [ "${BENCH_HTTP_PARSER:-}" = compiled ]; then BENCH_GUNICORN_PARSER=fast; fi
+
+# The number of connections, including idle connections, that a worker of Granian accepts at the same time. Empty means
+# Granian's default: its backlog divided by the workers. For the setups with backpressure in `offers=`.
+export BENCH_BACKPRESSURE="${BENCH_BACKPRESSURE:-}"
 
 # LIFESPAN=on: the servers run the lifespan protocol of the ASGI application, which fails without it.
 export BENCH_LIFESPAN="${BENCH_LIFESPAN:-off}" BENCH_GRANIAN_ASGI=asginl
 if [ "$BENCH_LIFESPAN" = on ]; then BENCH_GRANIAN_ASGI=asgi; fi
 
-# A connection is an open file. By default, many shells allow 1024 open files, and far more on request. Only the load
-# generator makes this request itself.
+# Each connection is an open file. By default, many shells limit a process to 1024 open files, but let it raise this
+# limit. Only the load generator raises the limit itself.
 most=$(ulimit -H -n)
 if [ "$most" = unlimited ] || [ "$most" -gt 65536 ]; then
     most=65536
@@ -83,7 +88,7 @@ if [ -z "${RUN_DIR:-}" ]; then
 fi
 [ -d "$RUN_DIR" ] || mkdir -m 700 "$RUN_DIR" || return 1 2>/dev/null || exit 1
 if [ -L "$RUN_DIR" ] || ! [ -O "$RUN_DIR" ]; then
-    echo "defaults.sh: $RUN_DIR belongs to somebody else; set RUN_DIR to a directory of your own" >&2
+    echo "defaults.sh: $RUN_DIR belongs to another user; set RUN_DIR to a directory that you own" >&2
     return 1 2>/dev/null || exit 1
 fi
 export RUN_DIR
@@ -103,7 +108,7 @@ if [ -n "$BENCH_TLS" ]; then
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj /CN=localhost \
             -addext "subjectAltName=$names" -keyout "$BENCH_TLS_KEY" -out "$BENCH_TLS_CERTIFICATE" \
             2>"$RUN_DIR/openssl.log" || {
-            echo "defaults.sh: openssl made no certificate: $(tail -n 1 "$RUN_DIR/openssl.log")" >&2
+            echo "defaults.sh: openssl can't create a certificate: $(tail -n 1 "$RUN_DIR/openssl.log")" >&2
             return 1 2>/dev/null || exit 1
         }
     fi

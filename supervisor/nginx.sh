@@ -16,8 +16,8 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 user=
 [ "$(id -u)" != 0 ] || user="user root;"
 
-# max_fails=0 tries a server again at once after a refused connection. fail_timeout=0 would skip it for the rest of that
-# second.
+# With max_fails=0, nginx tries a server again immediately after a refused connection. With fail_timeout=0, nginx would
+# skip the server for the rest of that second.
 servers=$(printf '        server unix:%s max_fails=0;\n' "$@")
 
 # Over TLS, clients choose between HTTP/1.1 and HTTP/2. TLS 1.3 isn't enabled by default before nginx 1.23.4.
@@ -53,7 +53,7 @@ http {
 $servers
         keepalive 64;
         keepalive_requests 1000000000;
-        # Shorter than the server's: nginx must not send on a connection that the server is closing.
+        # Shorter than the server's timeout, so that nginx doesn't use a connection that the server is closing.
         keepalive_timeout $((BENCH_KEEP_ALIVE > 10 ? BENCH_KEEP_ALIVE - 5 : 1))s;
     }
 
@@ -67,7 +67,7 @@ $servers
         $certificate
         keepalive_timeout ${BENCH_KEEP_ALIVE}s;
         keepalive_requests 1000000000;
-        client_max_body_size 0;  # Django judges
+        client_max_body_size 0;  # no limit, because Django checks the size
 
         location / {
             # Without a path here, nginx forwards the request's path unchanged, with encoded slashes.

@@ -3,7 +3,7 @@
 # contains its URL. If ORIGIN_URL names another origin, don't start one.
 
 if [ -n "$ORIGIN_URL" ]; then
-    echo "origin.sh: ORIGIN_URL names the origin; none is started"
+    echo "origin.sh: using the origin at ORIGIN_URL, so no origin is started"
     exit 0
 fi
 

@@ -8,11 +8,11 @@ case "$DATABASE_URL" in
     postgresql://* | postgres://*)
         umask 077
         echo "$DATABASE_URL" >"$RUN_DIR/postgresql.url"
-        echo "postgresql.sh: using the PostgreSQL of DATABASE_URL, starting none"
+        echo "postgresql.sh: using the PostgreSQL at DATABASE_URL, so no server is started"
         exit 0
         ;;
     *)
-        echo "postgresql.sh: DATABASE_URL names no PostgreSQL; leave it out, or name one" >&2
+        echo "postgresql.sh: DATABASE_URL is not a PostgreSQL URL. Unset it, or set a PostgreSQL URL" >&2
         exit 69
         ;;
 esac
@@ -42,7 +42,7 @@ case "$DJANGO_SETTINGS_MODULE" in
         DATABASE_URL="postgresql://testproject@/testproject?host=$RUN_DIR" python manage.py prepare || exit 1
         ;;
 esac
-# The harness counts the connections as a superuser, because PostgreSQL reserves some connections for superusers. It can
-# connect even if clients use all the others.
+# The harness counts the connections as a superuser. PostgreSQL reserves some connections for superusers, so the harness
+# can connect even if clients use all other connections.
 echo "postgresql://postgres@/testproject?host=$RUN_DIR" >"$RUN_DIR/postgresql.url"
 wait "$server"

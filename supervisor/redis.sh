@@ -4,7 +4,7 @@
 # requires PASSWORD_OF_SERVICE.
 
 if [ -n "${REDIS_URL:-}" ]; then
-    echo "redis.sh: using the Redis of REDIS_URL, starting none"
+    echo "redis.sh: using the Redis at REDIS_URL, so no server is started"
     exit 0
 fi
 
@@ -19,13 +19,13 @@ for directory in $PATH; do
     fi
 done
 if ! [ -x "$server" ]; then
-    echo "redis.sh: no Redis: set REDIS_URL, or install redis-server, or run 'make setup'" >&2
+    echo "redis.sh: no Redis was found. Set REDIS_URL, install redis-server, or run 'make setup'" >&2
     exit 69
 fi
 
 if [ -n "${PASSWORD_OF_SERVICE:-}" ]; then
     # All users can see the options of a command, but not its standard input. Clients with the password must not be able
-    # to write outside RUN_DIR or make this server a replica of another one.
+    # to write outside RUN_DIR or to make this server a replica of another server.
     exec "$server" - <<CONFIG
 bind $BENCH_BIND
 port $BENCH_PORT

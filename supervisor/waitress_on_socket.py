@@ -8,7 +8,7 @@ import sys
 
 import waitress
 
-# Waitress would log a line for each waiting request. The other servers don't.
+# By default, Waitress logs a line for each waiting request, unlike the other servers.
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 sys.path.insert(0, os.getcwd())
@@ -18,8 +18,8 @@ waitress.serve(
     threads=int(os.environ["BENCH_THREADS"]),
     backlog=int(os.environ["BENCH_BACKLOG"]),
     channel_timeout=int(os.environ["BENCH_KEEP_ALIVE"]),
-    # The default is a hundred connections, and the others would wait. poll is necessary because select supports only
-    # descriptors up to 1023.
+    # With the default limit of a hundred connections, further clients would wait. poll is necessary because select
+    # supports only file descriptors up to 1023.
     connection_limit=1000,
     asyncore_use_poll=True,
 )

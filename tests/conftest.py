@@ -1,4 +1,4 @@
-"""Provide fixtures and hooks for several folders of tests."""
+"""Provide fixtures and hooks that several folders of tests use."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-# Provide the order of tests, and fixtures for several folders.
+# The modules with the order of the tests, and with shared fixtures.
 pytest_plugins = [
     "tests.order",
     "tests.fixtures.bench",
@@ -25,20 +25,23 @@ pytest_plugins = [
     "tests.fixtures.two_machines",
 ]
 
-os.environ["COLUMNS"] = "160"  # width of the terminal, so that no output is wrapped
+os.environ["COLUMNS"] = "160"  # a wide terminal, so that output isn't wrapped
 
-# A shell script's background programs, and all programs that these start, ignore Ctrl-C.
+# A program that a shell script starts in the background ignores Ctrl-C, and so do its child processes.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
 def no_exported_settings(monkeypatch):
-    """Some conftests export the sample project's settings, and a run of another project would serve these."""
+    """Unset DJANGO_SETTINGS_MODULE.
+
+    Some conftest modules set it to the sample project's settings, which runs of other projects would use.
+    """
     monkeypatch.delenv("DJANGO_SETTINGS_MODULE", raising=False)
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Print the skipped tests by reason. A reason names the missing program."""
+    """Print the number of skipped tests for each reason."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ())
     )

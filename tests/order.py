@@ -1,4 +1,4 @@
-"""Group the tests for the test processes, and order the groups."""
+"""Divide the tests into groups for the processes of pytest-xdist, and order the groups."""
 
 import json
 from collections import Counter
@@ -8,16 +8,16 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 TESTS = Path(__file__).resolve().parent
-DURATIONS = TESTS / "durations.json"  # seconds by group, written by `make test-durations`
-LISTED_S = 1.0  # shorter tests can start in any order
-# The tests of these files share nothing, so each of them is a group.
+DURATIONS = TESTS / "durations.json"  # seconds of each group, written by `make test-durations`
+LISTED_S = 1.0  # shorter groups can start in any order
+# The tests in these files share no fixtures, so each test is a separate group.
 SPLIT = {"tests/engines/test_journeys.py", "tests/engines/test_mix.py", "tests/engines/test_truth.py"}
 
 
 class Groups(LoadFileScheduling):
-    """Run the tests of a file in one process, to share fixtures.
+    """Run all tests of a file in the same process, so that they share fixtures.
 
-    With pytest 9.2, ``--dist=loadgroup`` of xdist 3.8 makes each test a group.
+    With pytest 9.2, ``--dist=loadgroup`` of xdist 3.8 doesn't help, because it makes each test a separate group.
     """
 
     def _split_scope(self, nodeid):
@@ -34,13 +34,13 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(items):
-    """Start the longest group first, so that no process ends long after the others."""
+    """Start the longest groups first, so that all processes end at about the same time."""
     seconds = json.loads(DURATIONS.read_text())
     items.sort(key=lambda item: -seconds.get(_group(item), 0.0))
 
 
 def _group(item):
-    """Return the test's file, or the test. The exhaustive tests of a file are a separate group."""
+    """Return the name of the test's group: its file, ``FILE (exhaustive)``, or the test itself for files in SPLIT."""
     file = item.nodeid.partition("::")[0]
     if file in SPLIT:
         return item.nodeid

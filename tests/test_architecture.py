@@ -1,4 +1,4 @@
-"""Test the allowed imports, which docs/architecture.rst shows."""
+"""Test that imports follow the layers in docs/architecture.rst, and limits for files and names."""
 
 import importlib.util
 import re
@@ -7,20 +7,20 @@ import pytest
 
 from loadtests.files import ROOT
 
-LONGEST = 500  # maximum lines of a file
+LONGEST = 500  # lines of a file
 GENERATED = {"package-lock.json"}
-# Names that several modules share, because they concern different aspects of one thing.
+# Names of several modules, which implement different aspects of the same feature.
 SHARED = {
-    "base",  # the common part of a folder's modules
-    "capacity", "journey", "latency", "throughput",  # a kind of test: its definition, search, report and chart
+    "base",  # the common code of the modules in a folder
+    "capacity", "journey", "latency", "throughput",  # a kind of test: definition, search, report and chart
     "recovery", "deployment", "stream",
-    "connect", "echo", "echo_throughput", "broadcast", "idle",  # the same; layers have another echo
-    "connect_capacity", "echo_capacity", "broadcast_capacity", "journey_capacity",  # likewise
-    "advise", "check", "doctor", "load", "run", "worker",  # a command, and the function that it calls
-    "advice", "cost", "requests", "sweep", "verdicts",  # a finding or a plan, and its section and chart
+    "connect", "echo", "echo_throughput", "broadcast", "idle",  # more kinds of tests; layers also have an echo
+    "connect_capacity", "echo_capacity", "broadcast_capacity", "journey_capacity",  # kinds of searches
+    "advise", "check", "doctor", "load", "run", "worker",  # a command, and its implementation
+    "advice", "cost", "requests", "sweep", "verdicts",  # a finding or plan, and its section and chart
     "trial",  # how a trial runs, and its record
-    "page", "templates",  # a report's page, a profile's page
-    "dry_run", "progress",  # a printed text, and its findings
+    "page", "templates",  # pages of reports, and pages of profiles
+    "dry_run", "progress",  # the printed text, and its content
 }  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def architecture():
     return module
 
 
-def test_every_package_has_its_layer(architecture):
+def test_every_package_belongs_to_a_layer(architecture):
     layers = [package for layer in architecture.LAYERS for package in layer.packages]
     assert sorted(layers) == sorted(architecture.imports())
 
@@ -41,7 +41,7 @@ def test_imports_follow_the_layers(architecture):
     assert architecture.arrows_back(architecture.imports()) == []
 
 
-def test_import_of_higher_layer_is_found(architecture):
+def test_import_of_higher_layer_is_detected(architecture):
     found = {**architecture.imports(), "plan": {"report": {"loadtests/plan/study.py"}}}
     assert architecture.arrows_back(found) == ["plan imports report: loadtests/plan/study.py"]
 
@@ -61,7 +61,7 @@ def _lines(file):
     return len(file.read_text(encoding="utf-8").splitlines())
 
 
-def test_no_two_classes_share_a_name():
+def test_class_names_are_unique():
     found = {}
     for file in sorted((ROOT / "loadtests").rglob("*.py")):
         for name in re.findall(r"^class ([A-Z]\w*)", file.read_text(encoding="utf-8"), re.MULTILINE):

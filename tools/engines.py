@@ -1,15 +1,15 @@
 """Measure the load generators against a fast server: ``python -m tools.engines``.
 
-The server uses one core, and the generators share another. Each figure is the median of the rounds, which alternate the
-engines:
+The server runs on one core, and the load generators run on another core. The engines alternate in each round, and each
+figure is the median over the rounds:
 
-- the highest rate over 10 kept-alive connections (``ceiling_rate``);
-- how exactly an engine sends 6,000 requests per second;
-- the highest rates of openloop over WebSockets, with and without masks, and 20,000 deliveries per second to 5,000
-  connections.
+- the highest rate over 10 kept-alive connections (``ceiling_rate``)
+- the accuracy of an engine at 6,000 requests per second
+- the highest rates of openloop over WebSockets, with and without masks, and its results with 20,000 deliveries per
+  second to 5,000 connections
 
-The program prints JSON. CPU is a share of one core. Run it on an idle machine: an engine that gets less than its core
-has a lower ceiling.
+The program prints JSON. CPU figures are shares of one core. Run the program on an idle machine, because other load on
+the core reduces an engine's highest rate.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Figures = dict[str, float | None]
 def measure(
     *, rounds: int = 3, rate: float = RATE, ceiling_s: float = 3.0, fixed_s: float = 5.0, websockets: int = WEBSOCKETS
 ) -> dict[str, Figures]:
-    """Return the figures of each engine, and of each load over WebSockets, by name.
+    """Return the figures of each engine and of each WebSocket load, by name.
 
     Raises:
         EngineError: If Node or its packages are missing.
@@ -116,7 +116,7 @@ def _websocket_loads(url: str, core: int, seconds: float, connections: int) -> d
 
 
 def _over_websockets(load: Load, server: psutil.Process) -> Figures:
-    """Make a load after its connections are open."""
+    """Open the connections of a load, measure the load, and return its figures."""
     time.sleep(COOL_DOWN_S)
     with ENGINE.generator(core=load.core) as generator:
         prepared = generator.prepare(load)
@@ -137,7 +137,7 @@ def _over_websockets(load: Load, server: psutil.Process) -> Figures:
 
 
 def _medians(rounds: list[Figures]) -> Figures:
-    """Return the median of each figure, or None if a round doesn't contain it."""
+    """Return the median of each figure over the rounds, or None if a round doesn't contain the figure."""
     medians: Figures = {}
     for name in rounds[0]:
         values = [value for value in (figures[name] for figures in rounds) if value is not None]

@@ -1,5 +1,5 @@
-// The fast server of tools/engines.py. The argument names its protocol. It prints its origin, and ends when standard input
-// is closed.
+// Run the fast server for tools/engines.py with the protocol in the argument. The server prints its origin, and ends
+// when its standard input is closed.
 
 const { protocol } = await import(`../loadtests/generator/protocols/${process.argv[2]}.js`);
 const { origin } = await protocol.answering({});

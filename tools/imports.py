@@ -1,7 +1,7 @@
 """Import all distributions in requirements.txt and packages/: ``python tools/imports.py``.
 
-The program prints a line for each module that can't be imported, and its exit status is 1. pip reports distributions
-that aren't installed.
+The program prints a line for each module that can't be imported, and then exits with status 1. It ignores distributions
+that aren't installed, because pip reports them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[1]
-# Only found and not imported, because it imports a module that uWSGI creates in its process.
+# Modules that can't be imported outside of their server. For uWSGI, the program only checks that the module exists.
 WITHIN_OTHERS = {"uwsgidecorators"}
 ENDINGS = tuple(importlib.machinery.all_suffixes())
 
@@ -35,12 +35,12 @@ def names() -> list[str]:
 
 
 def recorded(found: metadata.Distribution) -> list[PurePosixPath]:
-    """Return the distribution's files from its record, because ``metadata.files`` omits deleted files."""
+    """Return the files in the distribution's RECORD. ``metadata.files`` would omit deleted files."""
     return [PurePosixPath(row[0]) for row in csv.reader((found.read_text("RECORD") or "").splitlines()) if row]
 
 
 def modules(files: list[PurePosixPath]) -> list[str]:
-    """Return the modules and packages at the top level, also below namespaces without an ``__init__.py``."""
+    """Return the top-level modules and packages, including packages in namespaces without an ``__init__.py``."""
     packages = {file.parts[:-1] for file in files if file.name == "__init__.py"}
     top = {package for package in packages if package[:-1] not in packages}
     top |= {(file.name.partition(".")[0],) for file in files if len(file.parts) == 1 and file.name.endswith(ENDINGS)}
@@ -48,9 +48,9 @@ def modules(files: list[PurePosixPath]) -> list[str]:
 
 
 def broken(name: str) -> Iterator[str]:
-    """Yield a line for each module of a distribution that can't be imported, with the reason.
+    """Yield a line with the reason for each module of a distribution that can't be imported.
 
-    If the distribution doesn't contain modules, yield a line for each missing file.
+    If a distribution contains no modules, yield a line for each of its files that is missing.
     """
     try:
         found = metadata.distribution(name)
@@ -73,7 +73,7 @@ def broken(name: str) -> Iterator[str]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    # otherwise importing Locust changes sockets and threads for the other modules
+    # otherwise Locust replaces sockets and threads for all modules that are imported later
     os.environ["LOCUST_SKIP_MONKEY_PATCH"] = "1"
     if lines := [line for name in names() for line in broken(name)]:
         sys.exit("\n".join(lines))

@@ -1,7 +1,7 @@
-// Run a server with known response times as a process. It prints its origin, and ends when standard input is closed.
+// Run a server with known response times. The server prints its origin, and ends when its standard input is closed.
 //
-//     knownserver.js delay <ms>                   answers each request after this time
-//     knownserver.js freeze <for ms> <every ms>   answers at once, but freezes for a part of each interval
+//     knownserver.js delay <ms>                   answers each request after the delay
+//     knownserver.js freeze <for ms> <every ms>   answers immediately, but freezes for a part of each interval
 
 import { serve } from '../loadtests/generator/loopback.js';
 
@@ -9,7 +9,7 @@ const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2
 const [kind, ms, everyMs] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
 const never = new Int32Array(new SharedArrayBuffer(4));
 
-/** Freeze at regular times without drift. */
+/** Freeze the server at regular times, from this moment on. */
 function freezeAt(/** @type {number} */ moment) {
   setTimeout(() => {
     Atomics.wait(never, 0, 0, moment + ms - performance.now());

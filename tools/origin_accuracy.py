@@ -1,8 +1,8 @@
 """Measure how exactly an origin keeps its latency under load: ``python -m tools.origin_accuracy``.
 
-The origin uses one core, and the generator another. The generator sends 2,000 requests per second for half a minute to
+The origin runs on one core, and the load generator on another core. The generator sends 2,000 requests per second to
 an origin with a latency of one second. The program prints the delays as JSON. Its exit status is 1 if the origin is
-late or leaves a request without a good answer.
+late, or if a request isn't answered as expected.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from loadtests.workload import Load, Request
 
 RATE = 2000.0  # requests per second
 LATENCY_S = 1.0
-MAX_P99_MS = 5.0  # maximum p99 of the delay, as the origin and as the client measure it
+MAX_P99_MS = 5.0  # for the delay measured by the origin, and for the delay measured by the client
 DURATION_S = 15.0
 WARMUP_S = 3.0
-CONNECTIONS = 4000  # random arrivals: on average 2,000 requests are in flight, and rarely more than 2,200
+CONNECTIONS = 4000  # about 2,000 requests are in flight, and rarely more than 2,200
 ANSWERS_WITHIN_S = 10.0
 SEED = 2016
 
 
 @dataclasses.dataclass(frozen=True)
 class OriginAccuracy:
-    """Hold the load on an origin and its delays.
+    """The load on an origin, and the delays of the origin's answers.
 
-    The fields ``late_...`` are the origin's measurements, from the time when an answer was due until the origin wrote
-    it. The fields ``seen_...`` are the client's measurements beyond the latency. CPU is a share of one core.
+    The origin measures the delays ``late_...``, from the time when an answer is due until the origin writes the answer.
+    The client measures the delays ``seen_...``: its service times minus the latency. CPU is a share of one core.
     """
 
     rate: float
@@ -57,15 +57,15 @@ class OriginAccuracy:
 
     @property
     def in_time(self) -> bool:
-        """Whether the origin answered all requests, with delays below MAX_P99_MS in both measurements.
+        """Whether the origin answered all requests, and the p99 of both delays is below MAX_P99_MS.
 
-        The origin's measurement excludes the time before it reads a request.
+        The client's delays are required because the origin can't measure the time before it reads a request.
         """
         return self.ok == self.sent and max(self.late_p99_ms, self.seen_p99_ms) < MAX_P99_MS
 
 
 def measure(rate: float = RATE, latency_s: float = LATENCY_S, duration_s: float = DURATION_S) -> OriginAccuracy:
-    """Send load to an origin and return the delays of its answers.
+    """Send load to an origin, and return the delays of its answers.
 
     Raises:
         UserError: If the origin does not start.

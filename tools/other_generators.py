@@ -1,8 +1,8 @@
 """Compare openloop with other load generators: ``python -m tools.other_generators vegeta,k6,oha,h2load``.
 
-The response times of the two servers are known. One answers after ``DELAY_MS``. The other freezes for a second of every
-four, so a share of ``FREEZE_S / EVERY_S`` of open arrivals waits for 0 to 1 second, evenly distributed. This gives the
-truth of each percentile. docs/methodology.rst has the results.
+The tools measure two servers whose response times are known. One server answers after ``DELAY_MS``. The other server
+freezes for one of every four seconds, so a share of ``FREEZE_S / EVERY_S`` of the requests in an open loop waits for 0
+to 1 second, evenly distributed. This determines the true percentiles. ``docs/methodology.rst`` shows the results.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from loadtests.observe.cores import pinned
 from loadtests.report.terminal_tables import grid, print_grid
 from loadtests.workload import Load
 
-RATE = 200  # requests per second at even intervals, a rate that all tools can send
+RATE = 200  # requests per second at even intervals; all tools support this rate
 DELAY_MS, DELAY_FOR_S = 20, 8
 FREEZE_S, EVERY_S, FREEZES = 1.0, 4.0, 3
 TRUTH_MS = {p: 1000 * FREEZE_S * (1 - (100 - p) / 100 * EVERY_S / FREEZE_S) for p in (90, 95, 99)}
-AGREES_WITHIN = 0.1  # allowed error relative to the truth, at each percentile
-OMITS_BELOW = 0.5  # a tool omits requests if its 90th percentile is below this share of the truth
+AGREES_WITHIN = 0.1  # allowed relative error of each percentile
+OMITS_BELOW = 0.5  # a p90 below this share of the true p90 means that the tool omits requests
 KNOWN_SERVER = Path(__file__).with_name("knownserver.js")
 
 Percentiles = dict[int, float]  # in milliseconds
@@ -44,11 +44,15 @@ Percentiles = dict[int, float]  # in milliseconds
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """Describe a way to call a tool.
+    """A tool with certain options.
 
-    ``command`` returns the command for a URL and a number of seconds, and ``stdin`` its standard input. ``read``
-    returns the percentiles and the number of dropped requests from the output. ``omits_by`` is the reason why the tool
-    may omit requests that it didn't send.
+    Attributes:
+        tool: The name of the program.
+        label: The tool and its options, for the table.
+        command: Returns the shell command for a URL and a duration in seconds.
+        stdin: Returns the standard input for a URL and a duration in seconds.
+        read: Returns the percentiles and the number of dropped requests from the output.
+        omits_by: The reason why the tool can omit slow requests or their waits.
     """
 
     tool: str
@@ -61,9 +65,9 @@ class Way:
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """Hold the figures of a way for both servers, in milliseconds.
+    """The figures that a tool reports for both servers, in milliseconds.
 
-    ``own_p99_ms`` is its own delay, if the tool reports it.
+    ``own_p99_ms`` is the p99 of the tool's own delay, if the tool reports it.
     """
 
     label: str
@@ -75,13 +79,13 @@ class Measured:
 
 
 def read_vegeta(text: str) -> tuple[Percentiles, int]:
-    """Read the JSON of ``vegeta report``, in nanoseconds."""
+    """Read the JSON of ``vegeta report``, whose times are in nanoseconds."""
     latencies = json.loads(text)["latencies"]
     return {p: latencies[f"{p}th"] / 1e6 for p in (50, 90, 95, 99)}, 0
 
 
 def read_k6(text: str) -> tuple[Percentiles, int]:
-    """Read the metrics that ``K6_SCRIPT`` prints, in milliseconds after the send."""
+    """Read the metrics that ``K6_SCRIPT`` prints, whose times are in milliseconds from the actual send."""
     metrics = json.loads(text)
     times = metrics["http_req_duration"]["values"]
     dropped = metrics.get("dropped_iterations", {"values": {"count": 0}})["values"]["count"]
@@ -89,13 +93,13 @@ def read_k6(text: str) -> tuple[Percentiles, int]:
 
 
 def read_oha(text: str) -> tuple[Percentiles, int]:
-    """Read the JSON of ``oha``, in seconds."""
+    """Read the JSON of ``oha``, whose times are in seconds."""
     times = json.loads(text)["latencyPercentiles"]
     return {p: 1000 * times[f"p{p}"] for p in (50, 90, 95, 99)}, 0
 
 
 def read_h2load(text: str) -> tuple[Percentiles, int]:
-    """Read the log of ``h2load``, with a line for each answer. Its third column is in microseconds."""
+    """Read the log of ``h2load``, with a line for each answer. The third column is its time in microseconds."""
     times = sorted(int(line.split("\t")[2]) / 1000 for line in text.splitlines())
     return {p: times[min(len(times) - 1, len(times) * p // 100)] for p in (50, 90, 95, 99)}, 0
 
@@ -138,13 +142,13 @@ def _h2load(connections: int) -> Way:
         options = f"--h1 --rps {RATE // connections} -c {connections} -D {seconds} --log-file=log"
         return f"h2load {options} {url} >&2 && cat log"
 
-    reason = "closed loop: a client sends when it was answered"
+    reason = "closed loop: clients wait for answers before they send"
     return Way("h2load", f"h2load, {connections} clients", command, lambda *_: "", read_h2load, reason)
 
 
 WAYS = (
     _vegeta("vegeta", ""),
-    _vegeta("vegeta, 20 workers", "-max-workers 20", "too few workers: a send waits for one and is timed from then"),
+    _vegeta("vegeta, 20 workers", "-max-workers 20", "too few workers: the wait for a worker isn't timed"),
     _k6(400),
     _k6(50, "too few virtual users: arrivals are dropped"),
     _oha("oha, corrected", "-c 400 --latency-correction"),
@@ -154,7 +158,7 @@ WAYS = (
 
 
 def chosen(names: str) -> list[Way]:
-    """Return the ways of the tools in a comma-separated list.
+    """Return the entries of WAYS for the tools in a comma-separated list.
 
     Raises:
         UserError: If a tool is unknown or not on PATH.
@@ -170,7 +174,7 @@ def chosen(names: str) -> list[Way]:
 
 
 def measure(ways: Sequence[Way]) -> list[Measured]:
-    """Return the figures that openloop and each way report. Each of them takes about 25 seconds.
+    """Return the figures that openloop and the given tools report. Each measurement takes about 25 seconds.
 
     Raises:
         UserError: If a tool fails.
@@ -190,11 +194,11 @@ def measure(ways: Sequence[Way]) -> list[Measured]:
 
 
 def judge(freeze: Percentiles, omits_by: str) -> str:
-    """Return whether the percentiles for the freezing server agree with the truth."""
+    """Return the verdict on a tool: whether its percentiles for the freezing server agree with the true percentiles."""
     if all(abs(freeze[p] / truth - 1) <= AGREES_WITHIN for p, truth in TRUTH_MS.items()):
         return "agrees"
     if freeze[90] < OMITS_BELOW * TRUTH_MS[90]:
-        return f"omits ({omits_by or 'for a reason that is not known'})"
+        return f"omits ({omits_by or 'for an unknown reason'})"
     return "differs"
 
 
@@ -215,13 +219,13 @@ def _run(way: Way, url: str, seconds: int, folder: Path) -> tuple[Percentiles, i
             output, errors = process.communicate(way.stdin(url, seconds))
         finally:
             with contextlib.suppress(ProcessLookupError):
-                # ends all programs of a pipeline, also if this program is interrupted
+                # end all programs of the pipeline, even if Ctrl-C interrupts the measurement
                 os.killpg(process.pid, signal.SIGKILL)
     try:
         return way.read(output)
     except (ValueError, LookupError):
         lines = errors.strip().splitlines() or [f"exit status {process.returncode}"]
-        raise UserError(f"{way.label} gave no figures: {lines[-1]}") from None
+        raise UserError(f"{way.label} printed no figures: {lines[-1]}") from None
 
 
 @contextlib.contextmanager
@@ -240,7 +244,7 @@ def _server(core: int, *behaviour: object) -> Iterator[str]:
 
 
 def show(found: Sequence[Measured]) -> None:
-    """Print a row for each way, below the truth."""
+    """Print a table with the true percentiles, and a row for each tool."""
     table = grid(("", "p50", "p99", "own p99", "p90", "p95", "p99", "dropped", "frozen server"), range(1, 8), (0,))
     table.add_row("truth", f"{DELAY_MS}", f"{DELAY_MS}", "", *(f"{truth:.0f}" for truth in TRUTH_MS.values()), "0", "")
     for one in found:
@@ -248,7 +252,7 @@ def show(found: Sequence[Measured]) -> None:
         delay = [f"{one.delay[p]:.1f}" for p in (50, 99)]
         freeze = [f"{one.freeze[p]:.0f}" for p in TRUTH_MS]
         table.add_row(one.label, *delay, own, *freeze, f"{one.dropped:,}", one.verdict)
-    print_grid(Console(), table, f"Response times in ms that each reports at {RATE} requests/s, even arrivals")
+    print_grid(Console(), table, f"Response times in ms that each tool reports at {RATE} requests/s, even arrivals")
 
 
 def main(arguments: list[str]) -> None:

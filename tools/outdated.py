@@ -1,7 +1,7 @@
 """List newer versions of the packages in requirements.txt, package.json, peers/ and packages/: ``make outdated``.
 
-pip and npm report the newer versions. pip compares the installed packages with releases for this Python, so pins for
-other Python versions are missing. The exit status is 0, even if a registry doesn't answer.
+pip and npm report the newer versions. pip only compares installed packages with releases for the installed Python, so
+pins for other Python versions are missing. The exit status is 0, even if a registry doesn't answer.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> None:
 
 def of_python() -> Iterator[Row]:
     """Yield the outdated packages of requirements.txt and packages/*/pyproject.toml."""
-    answer(*PIP, "index", "versions", "Django")  # without an index, `list` would report that no package is outdated
+    answer(*PIP, "index", "versions", "Django")  # if the index doesn't answer, `list` reports no outdated packages
     files = [*sorted(ROOT.glob("packages/*/pyproject.toml")), ROOT / "requirements.txt"]
     named = {normal(name): file for file in files for name in NAME.findall(file.read_text(encoding="utf-8"))}
     for one in json.loads(answer(*PIP, "list", "--outdated", "--format", "json")):
@@ -73,7 +73,7 @@ def answer(*command: str, folder: Path = ROOT, good: tuple[int, ...] = (0,)) -> 
 
 
 def normal(name: str) -> str:
-    """Return the normalized name of a package, which pip compares."""
+    """Return the normalized name of a package, as pip compares names."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

@@ -24,7 +24,7 @@ LIMITS = ROOT / "plain.toml"
 PAGES = ("docs/*.rst", "*.md", "packages/*/README.md")  # without generated pages
 MOST_WORDS = 35_000
 SUFFIXES = (".rst", ".inc", ".md", ".txt", ".py", ".js", ".ts", ".toml")
-NOT_PROSE = ("results", "peers")  # generated pages of committed runs; programs in other languages
+NOT_PROSE = ("results", "peers")  # results contains generated pages, and peers contains other languages
 
 BE, HAVE, START = "(?:is|are|was|were)", "(?:has|have)", r"(?:\A|[.:;!?] )"
 PATTERNS = {  # name: (advice, regular expression)
@@ -55,13 +55,13 @@ PATTERNS = {  # name: (advice, regular expression)
 WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 HIDDEN = re.compile(r"\.\. +(?:code|sourcecode|literalinclude|toctree|parsed-literal|image|math|raw|_|\||[\w-]+-of::)")
 CODE = re.compile(r"<\w+[ />]|</|=>|&&|\b(?:SELECT|INSERT|UPDATE|CREATE|DELETE) |[{}]\s*$")
-Pieces = Iterator[tuple[str, int, str]]  # part of the project, first line, text
+Pieces = Iterator[tuple[str, int, str]]  # part of the project, number of the first line, text
 TOKEN = re.compile(r"""(?P<comment>/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*|^#\s[^\n]*(?:\n#[^\n]*)*)"""
     r'''|""".*?"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`''', re.DOTALL | re.MULTILINE)  # fmt: skip
 
 
 def without_markup(text: str) -> str:
-    """Return the text without roles, link targets and tags, and with X for inline code."""
+    """Return the text without roles, link targets and tags. Inline code is replaced with X."""
     text = re.sub(r"``[^`]+``|(?<![`\w:])`[^`<>\n]+`(?!_)", "X", text)
     text = re.sub(r"(?::[\w:+-]+:)?`([^`<]+?)\s*(?:<[^`>]*>)?`_*", r"\1", text)
     return re.sub(r"(?s)!?\[([^\]]*)\]\([^)]*\)|<!--.*?-->|</?\w[^>]*>|https?://\S+|[*|]+", r"\1", text)
@@ -88,7 +88,7 @@ def paragraphs(text: str, part: str = "docs", first: int = 1) -> Pieces:
 
 
 def messages(text: str, line: int) -> Pieces:
-    """Yield a string of at least five words that does not look like code."""
+    """Yield the string if it contains at least five words and doesn't look like code."""
     letters = sum(character.isalpha() or character in " ,.'" for character in text)
     if letters > 0.85 * len(text) and len(WORD.findall(text)) >= 5 and not CODE.search(text):
         yield "messages", line, text
@@ -97,7 +97,7 @@ def messages(text: str, line: int) -> Pieces:
 def python_pieces(source: str) -> Pieces:
     """Yield the docstrings, test names, messages and comments of a Python module."""
     visited: set[ast.AST] = set()
-    for node in ast.walk(ast.parse(source)):  # visits a node before its children
+    for node in ast.walk(ast.parse(source)):  # ast.walk yields a node before its children
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             if not isinstance(node, ast.Module) and node.name.startswith("test_"):
                 yield "test names", node.lineno, node.name[5:].replace("_", " ")
@@ -133,7 +133,7 @@ def pieces(path: Path) -> Pieces:
 
 
 class Findings:
-    """Findings and words by part of the project, by file and by pattern."""
+    """The numbers of findings and words, by part of the project and by file, and of findings by pattern."""
 
     def __init__(self) -> None:
         self.words: Counter[str | Path] = Counter()
@@ -157,7 +157,7 @@ class Findings:
 
 
 def print_tables(paths: Iterable[Path], quiet: bool, files: int) -> None:
-    """Print the findings in files and folders, then tables by pattern, by part and for the worst files."""
+    """Print the findings in files and folders. Then print tables by pattern, by part, and for the worst files."""
     findings = Findings()
     for path in sorted(file for root in paths for file in [root, *root.rglob("*.*")] if file.is_file()):
         findings.add(path, quiet)
@@ -185,14 +185,14 @@ def folder_rates() -> dict[str, float]:
 
 
 def excess_of_words() -> list[str]:
-    """Return a problem if the documentation has too many words."""
+    """Return an error in a list if the documentation contains too many words."""
     words = sum(len(page.read_text(encoding="utf-8").split()) for part in PAGES for page in ROOT.glob(part))
     print(f"{words:6,}  of {MOST_WORDS:6,}  words of documentation")
     return [f"the documentation has {words:,} words, and its limit is {MOST_WORDS:,}"] if words > MOST_WORDS else []
 
 
 def compare_with_limits(lower: bool) -> None:
-    """Compare each folder with its limit in plain.toml, and the documentation with its limit of words.
+    """Compare the rate of each folder with its limit in plain.toml, and the documentation with its limit in words.
 
     Args:
         lower: Whether to replace each limit in plain.toml that is higher than the rate of its folder.
@@ -222,12 +222,12 @@ def compare_with_limits(lower: bool) -> None:
 
 
 def main() -> None:
-    """Read the options, and check paths or all folders."""
+    """Read the options, and check the given paths or all folders."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="print the findings in these files")
     parser.add_argument("--files", type=int, default=0, metavar="N", help="list the N files with the highest rates")
     parser.add_argument("--quiet", action="store_true", help="print only the tables")
-    parser.add_argument("--lower", action="store_true", help="lower the limits in plain.toml to the present rates")
+    parser.add_argument("--lower", action="store_true", help="lower the limits in plain.toml to the current rates")
     options = parser.parse_args()
     if options.paths:
         print_tables(options.paths, options.quiet, options.files)

@@ -1,14 +1,16 @@
 """Predict the throughput of views before they are measured, and compare runs with the predictions.
 
-Use it with pages of real projects, so that the model can't be fitted to the measurement:
+Use the program with pages of real projects. The predictions are committed first, so the model can't be fitted to the
+measurement:
 
-1. ``python -m tools.predictions predict home=28 search=8 > FILE`` takes the CPU time of a request on gunicorn-gthread
-   for each page, and writes the predictions of the shipped model.
+1. ``python -m tools.predictions predict home=28 search=8 > FILE`` writes the predictions of the shipped model. The
+   numbers are the CPU time in ms of a request to each page on gunicorn-gthread.
 2. Commit FILE.
 3. ``python -m loadtests run --app PROJECT --path PAGE --output RUN``, for each page, on an idle machine.
-4. ``python -m tools.predictions errors FILE home=RUN search=RUN`` prints the mean log errors by interface.
+4. ``python -m tools.predictions errors FILE home=RUN search=RUN`` prints the mean logarithmic error for each interface.
 
-``predicted`` is for a page without queries. ``many_queries`` adds the largest growth that was measured under ASGI.
+The column ``predicted`` applies to pages without queries. ``many_queries`` includes the largest growth of a view's CPU
+time that was measured under ASGI.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ COLUMNS = ("page", "baseline_ms", "setup", "interface", "predicted", "many_queri
 
 
 def predictions(pages: Iterable[tuple[str, float]]) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each page and setup of the shipped model; pages are names and ms of CPU time."""
+    """Yield a row for each page and each setup of the shipped model. Pages are pairs of a name and a CPU time in ms."""
     model = models.shipped()
     for page, baseline_ms in pages:
         for label in model.added_ms:
@@ -43,7 +45,7 @@ def predictions(pages: Iterable[tuple[str, float]]) -> Iterator[tuple[str, ...]]
 
 
 def errors(rows: Iterable[dict[str, str]], runs: dict[str, Path]) -> Iterator[str]:
-    """Yield a line for each measured prediction, and the mean log error by interface."""
+    """Yield a line for each prediction that was measured, and the mean logarithmic error for each interface."""
     found = defaultdict(list)
     opened = {page: Results(Run.open(path)) for page, path in runs.items()}
     for row in rows:
@@ -59,7 +61,7 @@ def errors(rows: Iterable[dict[str, str]], runs: dict[str, Path]) -> Iterator[st
 
 
 def _measured(results: Results, setup: str) -> float | None:
-    """Return the throughput relative to the baseline in the first throughput test, or None without both setups."""
+    """Return the throughput relative to the baseline in the first throughput test, or None if either is missing."""
     labels = {entry.setup: entry.label for entry in reversed(results.study.entries)}
     test = next(test.name for test in results.tests if test.kind is THROUGHPUT)
     both = [results.estimate(labels.get(name, ""), test, RPS.name) for name in (setup, models.BASELINE)]

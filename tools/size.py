@@ -28,7 +28,7 @@ LAYOUT = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENCODING, tokenize.ENDMARKER,
 }  # fmt: skip
-# Strings, templates and regular expressions are matched too, because they can contain the start of a comment.
+# Also match strings, templates and regular expressions, because they can contain the start of a comment.
 JAVASCRIPT = re.compile(
     r"""(?P<comment>/\*.*?\*/|//[^\n]*)"""
     r"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"""
@@ -70,23 +70,23 @@ COUNTERS = {".py": python_lines, ".js": javascript_lines, ".ts": javascript_line
 
 
 def sizes() -> dict[str, Counter[str]]:
-    """Return the lines of code of each package, by group."""
+    """Return the number of lines of code in each package, by group."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout
     found: dict[str, Counter[str]] = {group: Counter() for group in GROUPS}
     for name in filter(None, listed.decode().split("\0")):
         file = Path(name)
         group = next((group for group, folders in GROUPS.items() if file.parts[0] in folders), None)
-        # Git still lists a file that was deleted without `git rm`.
+        # Git also lists files that were deleted without `git rm`.
         if group and file.suffix in COUNTERS and (ROOT / file).is_file():
-            depth = 3 if group == "packages" else 2  # each of the packages has its own tests
+            depth = 3 if group == "packages" else 2  # because each of these packages contains its own tests
             package = "/".join(file.parts[: min(depth, len(file.parts) - 1)])
             found[group][package] += COUNTERS[file.suffix]((ROOT / file).read_text(encoding="utf-8"))
     return found
 
 
 def main() -> None:
-    """Print the sizes. Exit with 1 if a package is larger than its limit."""
+    """Print the sizes of all packages. Exit with status 1 if a package exceeds its limit or has none."""
     limits: dict[str, int] = tomllib.loads((ROOT / "size.toml").read_text(encoding="utf-8"))
     found = sizes()
     problems = []

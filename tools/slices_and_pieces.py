@@ -1,12 +1,12 @@
-"""Compare slices with single pieces, while a few or many setups are in memory.
+"""Compare measurements in slices with measurements in single pieces, with few and with many setups in memory.
 
     python -m tools.slices_and_pieces --setups 3,20 --blocks 8 --seconds 1.5 --output docs/examples
 
-Each number of setups is a separate run. In every second block, each setup is measured in one piece instead of
-slices. All setups of a block run at once in both cases. The ratio of slices to pieces is the mean over setups in two
-adjacent blocks, and the interval is Student's over these pairs of blocks.
+Each number of setups is a separate run. Every second block measures each setup in a single piece instead of slices. In
+both kinds of blocks, all setups run at the same time. The ratio of slices to pieces is the mean over setups in two
+adjacent blocks. Its confidence interval is based on Student's t over these pairs of blocks.
 
-The tool writes ``slices-and-pieces.csv`` (the value of each trial) and ``slices-and-pieces.inc`` (the table).
+The program writes ``slices-and-pieces.csv`` (the value of each trial) and ``slices-and-pieces.inc`` (the table).
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from tools.simulation.tabular import SimulatedTable, as_rst, as_text
 
 SERVERS = ("gunicorn-gthread", "granian-wsgi", "uvicorn")
 BOUNDS = {CPU.name: 0.05, P50.name: 0.10}
-CONFIDENCE = 0.90  # of two one-sided tests at 5%
-MIN_PAIRS = 2  # of blocks
-PIECE_S = 3600.0  # longer than any test
+CONFIDENCE = 0.90  # two one-sided tests at 5%
+MIN_PAIRS = 2  # pairs of blocks
+PIECE_S = 3600.0  # longer than any test, so that a trial has a single piece
 NAME = "slices-and-pieces"
 
 
 class Value(NamedTuple):
-    """A metric of one trial."""
+    """The value of a metric in a single trial."""
 
     setups: int
     test: str
@@ -62,7 +62,7 @@ class Value(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Ratio:
-    """Slices relative to pieces, with the ends of a 90% interval."""
+    """The ratio of slices to pieces for a metric, with its 90% interval."""
 
     setups: int
     test: str
@@ -74,15 +74,15 @@ class Ratio:
 
     @property
     def is_equivalent(self) -> bool:
-        """Whether the interval is within the bounds of the metric."""
+        """Whether the whole interval is within the metric's bounds."""
         bound = BOUNDS[self.metric]
         return 1 - bound <= self.low and self.high <= 1 + bound
 
 
 def main(
-    setups: Annotated[str, typer.Option(help="The numbers of setups in memory.")] = "3,20",
-    blocks: Annotated[int, typer.Option(help="The number of blocks; every second block has single pieces.")] = 8,
-    seconds: Annotated[float, typer.Option(help="The measured seconds of each trial.")] = 1.5,
+    setups: Annotated[str, typer.Option(help="The numbers of setups that run at the same time.")] = "3,20",
+    blocks: Annotated[int, typer.Option(help="The number of blocks. Every second block measures single pieces.")] = 8,
+    seconds: Annotated[float, typer.Option(help="The measured time of each trial, in seconds.")] = 1.5,
     output: Annotated[Path, typer.Option(help="The folder for the values and the table.")] = Path("docs/examples"),
 ) -> None:
     """Measure the same setups in slices and in single pieces, and compare CPU time and p50."""
@@ -103,7 +103,7 @@ def main(
 
 
 def measured(count: int, blocks: int, seconds: float) -> Iterator[Value]:
-    """Run a study of this many setups, and yield the values of its valid trials."""
+    """Run a study of ``count`` setups, and yield the values of its valid trials."""
     execution = prepare(_study(count, blocks, seconds), RunOptions())
     if execution.study.at_once or not execution.study.interleave:
         raise UserError(f"the free memory can't hold {count} setups; use a smaller number in --setups")
@@ -115,26 +115,26 @@ def measured(count: int, blocks: int, seconds: float) -> Iterator[Value]:
 def alternating(
     bench: Bench, planned: Sequence[PlannedTrial], on_step: OnStep
 ) -> Generator[Sequence[Trial], None, None]:
-    """Measure the trials of a block in slices or in single pieces, by its number."""
+    """Measure the trials of a block in slices or in single pieces, depending on the block's number."""
     length_s = slices.SLICE_S if way(planned[0].slot.block) == "slices" else PIECE_S
     with mock.patch.object(slices, "SLICE_S", length_s):
         yield from run_interleaved(bench, planned, on_step)
 
 
 def way(block: int) -> str:
-    """Return "slices" or "pieces"; the order within pairs of blocks alternates, so that a steady drift cancels."""
+    """Return "slices" or "pieces". Their order alternates between pairs of blocks, so a steady drift cancels out."""
     return "slices" if block % 4 in (0, 1) else "pieces"
 
 
 def read(run: Run, count: int) -> Iterator[Value]:
-    """Yield the CPU time and the p50 of each valid trial."""
+    """Yield the CPU time per request and the p50 of each valid trial."""
     for one in Results(run).observations:
         if one.metric in BOUNDS:
             yield Value(count, one.test, one.metric, one.label, one.block, way(one.block), one.value)
 
 
 def ratios(values: Iterable[Value]) -> Iterator[Ratio]:
-    """Yield the ratio for each number of setups, test and metric that has enough pairs of blocks."""
+    """Yield a ratio for each number of setups, test and metric, if enough pairs of blocks are valid."""
     by_cell: dict[tuple[int, str, str], list[Value]] = {}
     for value in values:
         by_cell.setdefault((value.setups, value.test, value.metric), []).append(value)
@@ -148,7 +148,7 @@ def ratios(values: Iterable[Value]) -> Iterator[Ratio]:
 
 
 def _log_ratios(values: Iterable[Value]) -> Iterator[float]:
-    """Yield the mean log ratio over setups for each pair of adjacent blocks."""
+    """Yield the logarithm of the ratio for each pair of adjacent blocks, as the mean over setups."""
     by_pair: dict[int, dict[str, dict[str, float]]] = {}
     for one in values:
         by_pair.setdefault((one.block - 1) // 2, {}).setdefault(one.label, {})[one.way] = log(one.value)
@@ -159,7 +159,7 @@ def _log_ratios(values: Iterable[Value]) -> Iterator[float]:
 
 
 def table(found: Iterable[Ratio], seconds: float) -> SimulatedTable:
-    """Return the table of the ratios."""
+    """Return a table with a row for each ratio."""
     names = {CPU.name: "CPU per request", P50.name: "p50"}
     rows = [
         (

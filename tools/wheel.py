@@ -1,4 +1,4 @@
-"""Build hooks of the wheel and the sdist, which hatchling calls: the dependencies, and the generator's npm packages."""
+"""Provide hatchling's build hooks, which add the dependencies and npm packages to the wheel and the sdist."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-# The wheel depends only on the harness's packages. A run installs servers into separate environments.
+# The wheel only depends on the harness's packages, because runs install servers into separate environments.
 SECTION = re.compile(r"# What measures\n(.*?)\n\n", re.DOTALL)
-ALSO_MEASURE = {"httptools", "httpx", "uvloop", "websockets"}  # of servers, the origin and clients
+ALSO_MEASURE = {"httptools", "httpx", "uvloop", "websockets"}  # also listed in other sections
 NODE_MODULES = "build/node_modules"
 
 
 class Dependencies(MetadataHookInterface):  # type: ignore[misc]
-    """Read the dependencies from requirements.txt."""
+    """A hook that reads the dependencies from requirements.txt."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the project's dependencies."""
@@ -27,14 +27,14 @@ class Dependencies(MetadataHookInterface):  # type: ignore[misc]
         assert section is not None
         also = (line for line in text.splitlines() if line.partition("==")[0] in ALSO_MEASURE)
         lines = (line.partition("#")[0].strip() for line in [*section[1].splitlines(), *also])
-        metadata["dependencies"] = ["pip>=23", *filter(None, lines)]  # uv can't install every package
+        metadata["dependencies"] = ["pip>=24.1", *filter(None, lines)]  # required because uv can't install all packages
 
 
 class NpmPackages(BuildHookInterface):  # type: ignore[misc]
-    """Install the npm packages that the generator needs at run time, which an sdist already contains."""
+    """A hook that installs the load generator's npm packages. An sdist already contains them."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the packages to a wheel or an sdist."""
+        """Add the npm packages to a wheel or an sdist."""
         modules = Path(self.root, NODE_MODULES)
         lock = Path(self.root, "package-lock.json")
         made_for = modules.parent / lock.name

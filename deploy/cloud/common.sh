@@ -1,4 +1,4 @@
-# Functions of the scripts in this folder; to be sourced by them.
+# Functions for the scripts in this folder, which source this file.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,7 @@ die() {
     exit 1
 }
 
-# OpenTofu, or Terraform, which it came from.
+# OpenTofu, or Terraform, from which OpenTofu was forked.
 if command -v tofu >/dev/null; then
     tofu=tofu
 elif command -v terraform >/dev/null; then
@@ -21,7 +21,7 @@ else
     die "install OpenTofu (https://opentofu.org/docs/intro/install/)"
 fi
 
-# in_cloud COMMAND ...: OpenTofu on the pair, with its state in a separate folder.
+# in_cloud COMMAND ...: run OpenTofu for the pair, with its state in a separate folder.
 in_cloud() {
     TF_DATA_DIR=$state/providers "$tofu" -chdir="$here" "$@"
 }
@@ -30,7 +30,8 @@ output() {
     in_cloud output -state="$state/pair.tfstate" -raw "$1"
 }
 
-# at_client COMMAND ...: on the machine that makes the load. The caller's SSH agent is what lets it on to the server.
+# at_client COMMAND ...: run a command on the client, which generates the load. It reaches the server with the forwarded
+# SSH agent of the caller.
 at_client() {
     ssh -A -o StrictHostKeyChecking=accept-new -o UserKnownHostsFile="$state/known_hosts" \
         -o ServerAliveInterval=15 "$user@$(output client)" "$@"

@@ -1,5 +1,5 @@
 # Two instances in one placement group of AWS, for servers and load: `make cloud-up`, `make cloud-bench`, `make cloud-down`.
-# docs/two-machines.rst has the options, and how to check that all is gone.
+# docs/two-machines.rst describes the options, and how to check that all resources are deleted.
 
 terraform {
   required_version = ">= 1.6"
@@ -54,20 +54,20 @@ resource "aws_route_table_association" "pair" {
   route_table_id = aws_route_table.pair.id
 }
 
-# SSH from the caller's address alone, and all traffic between the two.
+# Allow SSH only from the caller's address, and all traffic between the two instances.
 resource "aws_security_group" "pair" {
   name_prefix = var.name
   vpc_id      = aws_vpc.pair.id
 
   ingress {
-    description = "SSH from whoever made the pair"
+    description = "SSH from the creator of the pair"
     protocol    = "tcp"
     from_port   = 22
     to_port     = 22
     cidr_blocks = ["${var.caller}/32"]
   }
   ingress {
-    description = "from one to the other"
+    description = "between the instances"
     protocol    = "-1"
     from_port   = 0
     to_port     = 0
@@ -102,7 +102,7 @@ resource "aws_instance" "pair" {
   placement_group        = aws_placement_group.pair.name
   key_name               = aws_key_pair.pair.key_name
 
-  # Forgotten instances end themselves: one that shuts down is terminated.
+  # Forgotten instances shut down after some hours, and an instance that shuts down is terminated.
   instance_initiated_shutdown_behavior = "terminate"
   user_data                            = "#!/bin/sh\nshutdown -h +${var.hours * 60}\n"
 

@@ -1,9 +1,9 @@
 output "client" {
-  description = "Where SSH leads to the machine that makes the load."
+  description = "The address for SSH to the machine that generates the load."
   value       = aws_instance.pair["client"].public_ip
 }
 
 output "server" {
-  description = "Where the client reaches the machine of the servers."
+  description = "The address at which the client reaches the machine with the servers."
   value       = aws_instance.pair["server"].private_ip
 }

@@ -1,16 +1,17 @@
 #!/bin/sh
-# Makes the pair: two instances that cost money until `make cloud-down`, or until CLOUD_HOURS (3) are over.
+# Create the pair: two instances that cost money until `make cloud-down`, or until CLOUD_HOURS (3) have passed. If
+# CLOUD_CALLER isn't set, AWS reports the caller's address.
 #
-#     CLOUD_REGION  CLOUD_TYPE  CLOUD_ARCHITECTURE  CLOUD_HOURS  CLOUD_KEY (~/.ssh/id_ed25519.pub)  CLOUD_CALLER (asked)
+#     CLOUD_REGION  CLOUD_TYPE  CLOUD_ARCHITECTURE  CLOUD_HOURS  CLOUD_KEY (~/.ssh/id_ed25519.pub)  CLOUD_CALLER
 . "$(dirname "$0")/common.sh"
 
 [ ! -f "$state/pair.tfvars" ] || die "there is a pair, or a part of one: make cloud-down first"
 key=${CLOUD_KEY:-$HOME/.ssh/id_ed25519.pub}
-[ -f "$key" ] || die "no SSH key at $key; name its .pub file: CLOUD_KEY=..."
-ssh-add -l >/dev/null 2>&1 || die "no key in the SSH agent: ssh-add it, for the client has to reach the server with it"
+[ -f "$key" ] || die "no SSH key at $key; set the path of a .pub file: CLOUD_KEY=..."
+ssh-add -l >/dev/null 2>&1 || die "no key in the SSH agent; run ssh-add, because the client needs the key for the server"
 caller=${CLOUD_CALLER:-$(curl --fail --silent --show-error --max-time 10 https://checkip.amazonaws.com)}
 
-# variable NAME VALUE: sets a variable of OpenTofu, if there is a value.
+# variable NAME VALUE: set a variable of OpenTofu, if the value isn't empty.
 variable() {
     [ -z "$2" ] || printf '%s = "%s"\n' "$1" "$2"
 }
@@ -29,4 +30,4 @@ chmod 700 "$state"
 } > "$state/pair.tfvars"
 in_cloud init -input=false
 in_cloud apply -input=false -auto-approve -state="$state/pair.tfstate" -var-file="$state/pair.tfvars"
-echo "The pair is up, and costs money until: make cloud-down"
+echo "The pair is running, and costs money until: make cloud-down"

@@ -1,23 +1,23 @@
 variable "region" {
-  description = "Where the pair is."
+  description = "The AWS region of the pair."
   type        = string
   default     = "eu-central-1"
 }
 
 variable "instance_type" {
-  description = "Of both. Cores that are not shared (no t-types), and as many for the servers as are to be measured."
+  description = "The type of both instances. It needs unshared cores (no t-types), and as many as the servers will use."
   type        = string
   default     = "c7i.xlarge"
 }
 
 variable "architecture" {
-  description = "What the instance type is: amd64 or arm64."
+  description = "The architecture of the instance type: amd64 or arm64."
   type        = string
   default     = "amd64"
 }
 
 variable "hours" {
-  description = "Hours after which the instances end themselves."
+  description = "The hours after which the instances shut down."
   type        = number
   default     = 3
   validation {
@@ -27,17 +27,17 @@ variable "hours" {
 }
 
 variable "name" {
-  description = "What all of it is called, so that it can be found."
+  description = "The name of all resources, by which you can find them."
   type        = string
 }
 
 variable "created" {
-  description = "When it was made, for the tag that says when it expires."
+  description = "The time at which the pair was created, for the tag Expires."
   type        = string
 }
 
 variable "caller" {
-  description = "The IPv4 address from which SSH is let through."
+  description = "The IPv4 address from which SSH is allowed."
   type        = string
   validation {
     condition     = can(cidrnetmask("${var.caller}/32"))
@@ -46,6 +46,6 @@ variable "caller" {
 }
 
 variable "public_key" {
-  description = "The SSH key that is let in, as a .pub file has it."
+  description = "The authorized SSH key, in the format of a .pub file."
   type        = string
 }

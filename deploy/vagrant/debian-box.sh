@@ -1,17 +1,17 @@
 #!/bin/sh
-# Makes a Vagrant box of Debian for the provider libvirt, if no box can be downloaded or trusted.
-# Run as root on Debian or Ubuntu with debootstrap, qemu-utils and e2fsprogs.
+# Create a Vagrant box of Debian for the provider libvirt, for machines that can't download or trust a public box.
+# Run this script as root on Debian or Ubuntu with debootstrap, qemu-utils and e2fsprogs.
 #
 #     sudo deploy/vagrant/debian-box.sh FILE [SUITE [MIRROR]]
 #     vagrant box add --name local/debian FILE && BENCH_BOX=local/debian vagrant up --provider libvirt
 #
-# EXTRA_CA names a file of further certificates to trust, such as a proxy's.
+# EXTRA_CA is the path of a file with additional certificates to trust, such as a proxy's.
 set -eu
 
-file=${1:?name the file to make, such as debian.box}
+file=${1:?give the path of the new file, such as debian.box}
 suite=${2:-trixie}
 mirror=${3:-http://deb.debian.org/debian}
-size=12  # GB; the file only takes the space that the system uses
+size=12  # GB; the file only needs the space that the system uses
 
 die() {
     echo "debian-box: $*" >&2
@@ -34,7 +34,7 @@ debootstrap --variant=minbase --include="$packages" "$suite" "$root" "$mirror" >
     die "debootstrap failed"
 }
 
-# The account that Vagrant uses. Its private key is in the box: do not publish it.
+# Vagrant's account. The box contains its private key, so don't publish the box.
 ssh-keygen -q -t ed25519 -N "" -C vagrant -f "$work/key"
 chroot "$root" useradd --create-home --shell /bin/bash vagrant
 install -d -m 700 "$root/home/vagrant/.ssh"
@@ -54,14 +54,14 @@ NETWORK
 if [ -n "${EXTRA_CA:-}" ]; then
     install -m 644 "$EXTRA_CA" "$root/usr/local/share/ca-certificates/extra.crt"
     chroot "$root" update-ca-certificates >"$work/log" 2>&1
-    # Programs that bring their own certificates use the system's.
+    # Programs that contain their own certificates use the system's instead.
     for name in PIP_CERT NODE_EXTRA_CA_CERTS SSL_CERT_FILE; do
         echo "$name=/etc/ssl/certs/ca-certificates.crt" >> "$root/etc/environment"
     done
 fi
 chroot "$root" apt-get clean
 
-# Started by its kernel directly: no boot loader, no partition.
+# libvirt starts the kernel directly, so the disk needs no boot loader and no partitions.
 cp "$root"/boot/vmlinuz-* "$work/vmlinuz"
 cp "$root"/boot/initrd.img-* "$work/initrd.img"
 mke2fs -q -t ext4 -d "$root" "$work/disk.raw" "${size}G"
@@ -75,7 +75,7 @@ Vagrant.configure("2") do |config|
   config.vm.provider "libvirt" do |machine|
     machine.kernel = File.expand_path("vmlinuz", __dir__)
     machine.initrd = File.expand_path("initrd.img", __dir__)
-    # BENCH_DRIVER=qemu emulates a processor: good for a boot, not for measuring.
+    # BENCH_DRIVER=qemu emulates a processor, which is enough to test the boot, but not for measurements.
     if ENV["BENCH_DRIVER"] == "qemu"
       machine.driver = "qemu"
       machine.cpu_mode = "custom"
@@ -88,4 +88,4 @@ Vagrant.configure("2") do |config|
 end
 VAGRANTFILE
 tar -C "$work" -czf "$file" metadata.json Vagrantfile box.img vmlinuz initrd.img key
-echo "debian-box: $file, of $suite"
+echo "debian-box: created $file from $suite"

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Gives the machine a .venv and a node_modules of its own inside the folder it shares with the host. Run as root.
+# Mount the machine's own .venv and node_modules in the folder that it shares with the host. Run this script as root.
 #
 #     sudo deploy/vagrant/local-folders.sh PROJECT
 #
-# Shared folders often have no symbolic links, and what the host installed there is for the host's system: without
-# this, `make` would fail or replace it. Everything else stays shared, results/ above all.
+# Shared folders often don't support symbolic links, and the packages that the host installed are for the host's system:
+# `make` would fail or replace them. All other folders, such as results/, stay shared.
 set -eu
 
-project=${1:?the project folder is needed}
+project=${1:?give the path of the project folder}
 local=/var/lib/bench
 owner=${SUDO_USER:-root}
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Fetches the runs that were made in the virtual machine, where its provider shares no folder with this host.
+# Fetch the runs from the virtual machine, if its provider doesn't share folders with this host.
 #
 #     make vm-results
 #
-# Existing folders of results/ aren't changed.
+# Existing folders in results/ aren't changed.
 set -eu
 
 project=$(cd "$(dirname "$0")/../.." && pwd)

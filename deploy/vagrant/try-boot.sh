@@ -1,11 +1,11 @@
 #!/bin/sh
-# For maintainers: boots the machine of the Vagrantfile from a new local box, and runs a command in it on the
-# committed files. It then removes machine and box. Run it as root, with /dev/kvm, a running libvirtd, vagrant-libvirt and
-# the needs of debian-box.sh.
+# For maintainers: boot the machine of the Vagrantfile from a new local box, run a command in it with the committed
+# files, and remove the machine and the box. Run this script as root, with /dev/kvm, a running libvirtd, vagrant-libvirt
+# and the requirements of debian-box.sh.
 #
 #     sudo deploy/vagrant/try-boot.sh [COMMAND [SUITE [MIRROR]]]
 #     sudo deploy/vagrant/try-boot.sh 'make test'
-#     sudo BENCH_DRIVER=qemu deploy/vagrant/try-boot.sh    # without /dev/kvm: half an hour, figures mean nothing
+#     sudo BENCH_DRIVER=qemu deploy/vagrant/try-boot.sh    # without /dev/kvm: half an hour, and the figures are meaningless
 set -eu
 
 command=${1:-make bench}
@@ -18,9 +18,9 @@ die() {
 }
 
 [ "$(id -u)" = 0 ] || die "run it as root: sudo $0"
-[ -w /dev/kvm ] || [ "${BENCH_DRIVER:-}" = qemu ] || die "there is no /dev/kvm; BENCH_DRIVER=qemu plays a processor, slowly"
+[ -w /dev/kvm ] || [ "${BENCH_DRIVER:-}" = qemu ] || die "there is no /dev/kvm; BENCH_DRIVER=qemu emulates a processor, slowly"
 command -v vagrant >/dev/null || die "vagrant is missing: apt-get install vagrant-libvirt"
-virsh --connect qemu:///system version >/dev/null 2>&1 || die "libvirtd does not run: apt-get install libvirt-daemon-system"
+virsh --connect qemu:///system version >/dev/null 2>&1 || die "libvirtd is not running: apt-get install libvirt-daemon-system"
 
 work=$(mktemp -d /var/tmp/boot.XXXXXX)
 chmod 755 "$work"

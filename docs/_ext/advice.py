@@ -1,7 +1,7 @@
-"""What to choose: docs/choosing.toml as a table, and each row of it as a section with a chart.
+"""Render docs/choosing.toml: a table of advice, and for each row a section with a chart.
 
-The texts of the rows are reST with the roles of measured_roles.py, so their figures come from the newest runs, like the
-charts. ``readme.py`` writes the same table to README. The build fails if it isn't up to date.
+The rows contain reST with the roles of measured_roles.py, so their figures, like the charts, come from the newest runs.
+``readme.py`` writes the same table to README. The build fails if README isn't up to date.
 """
 
 from __future__ import annotations
@@ -31,26 +31,32 @@ HEADINGS = ("your case", "use", "avoid", "effect (95% interval, each on its own)
 NEWEST = "Measured on {}"
 OTHERS = "Measured on another machine: {}"
 UNDECIDED = "The committed runs don't decide these cases"
-WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # width in pixels of a chart that fits on a phone, with each bar below its name
-ROOM_OF_TEXT = 1.3  # margin of the axis after the longest interval
+WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels; the chart fits on a phone, with each bar below its name
+ROOM_OF_TEXT = 1.3  # the axis is longer than the longest interval by this factor
 SIZE = re.compile(r'width="([\d.]+)" height="[\d.]+" ')
 ROLE = re.compile(r":([a-z-]+):`([^`]*)`")
 THEME = {palette.INK: "foreground-primary", palette.MUTED: "foreground-secondary", palette.GRID: "background-border"}
-# Colours of the page's theme, light or dark: pages.css has the color-scheme.
+# Colours that follow the page's light or dark theme. pages.css sets the color-scheme.
 PAINTS = {ink: f"var(--color-{name})" for ink, name in THEME.items()}
 PAINTS |= {light: f"light-dark({light}, {palette.DARK[light]})" for light in palette.KIND_COLOURS}
 
 
 class Panel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A metric, or a column of the table of database connections, of some labels of a study's test."""
+    """A panel of a chart: a metric, or a count of database connections, for several setups in a test.
 
-    of: str  # STUDY TEST [METRIC], as in measured_roles
-    setups: dict[str, str]  # the name of each label in the chart
+    Args:
+        of: The figures, as ``STUDY TEST [METRIC]`` (see measured_roles).
+        setups: The names in the chart, by label.
+        title: The panel's title.
+    """
+
+    of: str
+    setups: dict[str, str]
     title: str = ""
 
 
 class Chart(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """A chart. ``finding`` is its title, and ``axis`` the meaning of its bars."""
+    """A chart, with the ``finding`` as its title and a description of the bars on the ``axis``."""
 
     name: str
     finding: str
@@ -59,7 +65,7 @@ class Chart(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
 
 
 class Row(Chart, frozen=True, kw_only=True):
-    """A case with its advice. ``in_readme``: README contains it, too."""
+    """A case with its advice. README contains the row if ``in_readme`` is true."""
 
     case: str
     use: str
@@ -71,24 +77,24 @@ class Row(Chart, frozen=True, kw_only=True):
 
 
 class Advice(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The file: the rows, and charts of other pages."""
+    """The content of docs/choosing.toml: the rows, and the charts for other pages."""
 
     row: tuple[Row, ...]
     chart: tuple[Chart, ...]
 
 
 def read() -> Advice:
-    """The file."""
+    """Return the content of docs/choosing.toml."""
     return msgspec.toml.decode(FILE.read_bytes(), type=Advice)
 
 
 def rows() -> tuple[Row, ...]:
-    """Return the rows of the file."""
+    """Return the rows of docs/choosing.toml."""
     return read().row
 
 
 def chart(row: Chart) -> tuple[str, str]:
-    """Return the chart as SVG, with a bar and its interval for each setup, coloured by interface, and a description."""
+    """Return the chart as SVG, and its description. Each setup has a bar with an interval, coloured by interface."""
     panels = [(panel, shared.clamp(list(_bars(panel)), "value")) for panel in row.panels]
     interfaces = list(dict.fromkeys(bar["interface"] for _, bars in panels for bar in bars))
     known = [name for name in palette.KINDS if name in interfaces]
@@ -112,17 +118,17 @@ def _bars(panel: Panel) -> Iterator[dict[str, Any]]:
     counts = {count.name: count for count in results.test(test).answering}
     for label, shown in panel.setups.items():
         if (label, test) not in results.cells:
-            raise LookupError(f"{panel.of}: no {label!r}; there are {', '.join(results.labels)}")
+            raise LookupError(f"{panel.of}: no label {label!r}. The labels are {', '.join(results.labels)}")
         bar = {"label": shown, "interface": palette.kind(results.record.setups[label].interface)}
         if name in counts:
             value = counts[name].over(results.cells[label, test].valid)
             if value is None:
-                raise LookupError(f"{panel.of}: {label} counted none")
+                raise LookupError(f"{panel.of}: no valid trial of {label} contains this count")
             yield bar | {"value": value, "text": in_words(value)}
             continue
         found = results.estimate(label, test, name)
         if found is None:
-            raise LookupError(f"{panel.of}: no valid trial of {label} knows {name}")
+            raise LookupError(f"{panel.of}: no valid trial of {label} contains {name}")
         bar |= {"value": found.value, "text": number(found.value)}
         yield bar | ({"low": found.low, "high": found.high} if closed(found) else {})
 
@@ -147,7 +153,7 @@ def _panel(bars: list[dict[str, Any]], title: str, axis: str | None, colour: alt
 
 
 class AdviceDirective(SphinxDirective):
-    """The table of all rows, or with the name of a row or a chart its chart."""
+    """Insert the table of all rows or, if the name of a row or a chart is given, that chart."""
 
     optional_arguments = 1
 
@@ -157,18 +163,21 @@ class AdviceDirective(SphinxDirective):
         if self.arguments:
             known = {one.name: one for one in (*read().row, *read().chart)}
             if self.arguments[0] not in known:
-                raise self.error(f"docs/choosing.toml has no {self.arguments[0]}. It has {', '.join(known)}")
+                raise self.error(f"docs/choosing.toml doesn't define {self.arguments[0]}. Names: {', '.join(known)}")
             return [inlined(known[self.arguments[0]])]
         return self.parse_text_to_nodes("\n".join(lines(rows())), allow_section_headings=True)
 
 
 def inlined(row: Chart) -> nodes.raw:
-    """A chart in the page, in the colours of its theme."""
+    """Return a chart as a part of the page, in the colours of the page's theme."""
     return embedded(f"advice-{row.name}", *chart(row))
 
 
 def embedded(name: str, document: str, alt: str) -> nodes.raw:
-    """Return an SVG document as a part of the page, in the colours of its theme. ``name`` makes its ids unique."""
+    """Return an SVG document as a part of the page, in the colours of the page's theme.
+
+    The ``name`` makes the ids in the document unique.
+    """
     svg = drawing.inlined(document, alt, name, ())
     for ink, paint in PAINTS.items():
         svg = svg.replace(f'"{ink}"', f'"{paint}"')
@@ -179,7 +188,7 @@ def embedded(name: str, document: str, alt: str) -> nodes.raw:
 
 
 def lines(found: tuple[Row, ...]) -> Iterator[str]:
-    """Insert the table and the sections."""
+    """Yield the lines of the tables and of the sections, as reST."""
     for place, (machine, places) in enumerate(evidence.by_machine(row.effect for row in found).items()):
         yield from table([found[place] for place in places], machine, OTHERS if place else NEWEST)
     for row in found:
@@ -188,7 +197,10 @@ def lines(found: tuple[Row, ...]) -> Iterator[str]:
 
 
 def table(found: list[Row], machine: str, caption: str) -> Iterator[str]:
-    """Yield a table of the rows that were measured on one machine. Without a machine, reasons replace the effects."""
+    """Yield a table of rows that were measured on the same machine.
+
+    If ``machine`` is empty, the table shows why an effect isn't shown, instead of the effect.
+    """
     title = caption.format(machine) if machine else UNDECIDED
     yield from [f".. list-table:: {title}", "   :header-rows: 1", "   :class: stacked advice"]
     yield from ["   :widths: 16 22 20 32 10", ""]
@@ -201,13 +213,13 @@ def table(found: list[Row], machine: str, caption: str) -> Iterator[str]:
 
 
 def cells_of(row: Row) -> tuple[str, ...]:
-    """Return a row's cells after the first one, as reST."""
+    """Return a row's cells except the first, as reST."""
     evidence = ", ".join(f":doc:`{study} </results/{study}>`" for study in row.evidence)
     return (row.use, row.avoid, " ".join(row.effect.split()), evidence)
 
 
 def for_readme() -> str:
-    """Return the table in Markdown: the rows for README whose figures come from the newest run's machine."""
+    """Return README's table in Markdown, with the rows that were measured on the machine with the most rows."""
     found = rows()
     [(machine, places), *_] = evidence.by_machine(row.effect for row in found).items()
     table = [HEADINGS[:-1], ("---",) * 4]
@@ -231,12 +243,12 @@ def _link(role: re.Match[str]) -> str:
 
 
 def check_readme(app: Sphinx) -> None:
-    """Warn if README or its chart is older than the runs."""
+    """Log a warning if README, its chart or the model doesn't match the newest runs."""
     import readme
 
     old = [file for file, text in readme.written(REFERENCES).items() if file.read_text(encoding="utf-8") != text]
     for file in old:
-        message = "%s is not up to date: PYTHONPATH=. python docs/_ext/readme.py"
+        message = "%s is not up to date. Run PYTHONPATH=. python docs/_ext/readme.py"
         logging.getLogger(__name__).warning(message, file.name)
 
 

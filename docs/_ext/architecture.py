@@ -1,7 +1,7 @@
 """Find the packages of loadtests and their imports, for tests/test_architecture.py and docs/architecture.rst.
 
-import-linter can't express these layers, because it refuses a package and its subpackage (records.run, hosts.agent) in
-different layers.
+import-linter can't check these layers, because it doesn't allow a package and its subpackage (records.run, hosts.agent)
+in different layers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "loadtests"
 
 
 class Layer(NamedTuple):
-    """Packages (or single modules) that import lower layers, but not each other."""
+    """Packages (or single modules) that import only from lower layers, not from each other."""
 
     packages: tuple[str, ...]
     what: str
@@ -23,32 +23,32 @@ class Layer(NamedTuple):
 
 # From the top to the bottom. Each layer imports only from lower layers.
 LAYERS = (
-    Layer(("__main__", "installed"), "the way in"),
-    Layer(("cli",), "registers the commands; exit codes"),
-    Layer(("commands",), "a file a command: its options, one call, its output"),
-    Layer(("cluster",), "the master and the workers of a load in several parts, as programs"),
-    Layer(("profile", "hosts.agent"), "how a server uses its time; programs on other hosts"),
-    Layer(("measure", "report"), "makes runs; reports on them. Neither knows the other: a run folder is between"),
+    Layer(("__main__", "installed"), "entry points"),
+    Layer(("cli",), "registers the commands, and defines the exit codes"),
+    Layer(("commands",), "a file for each command, with its options, one call and its output"),
+    Layer(("cluster",), "programs: the master and the workers of a distributed load"),
+    Layer(("profile", "hosts.agent"), "profiles servers; programs that run on other hosts"),
+    Layer(("measure", "report"), "runs studies; creates reports. They share only the run folder"),
     Layer(
         ("serve", "engines"),
-        "servers up, healthy, checked against the contract; the programs that generate load, on this host and others",
+        "starts servers, and checks their health and the contract; the programs that generate load on all hosts",
     ),
-    Layer(("hosts",), "the machines that servers and services run on"),
-    Layer(("observe",), "processes, the machine, other load on it"),
+    Layer(("hosts",), "the machines on which servers and services run"),
+    Layer(("observe",), "observes processes, the machine, and other programs on the machine"),
     Layer(
         ("analyse",),
-        "from records to figures, intervals and verdicts; what makes a trial invalid. Starts and writes nothing",
+        "calculates figures, intervals and verdicts, and finds invalid trials; starts no processes and writes no files",
     ),
-    Layer(("records.run",), "the run folder: written, read, checked as a whole"),
+    Layer(("records.run",), "writes, reads and checks run folders"),
     Layer(("plan",), "studies, kinds of test, metrics, the order of trials"),
-    Layer(("setups",), "what supervisor/ holds; the project that is served"),
-    Layer(("workload", "journeys"), "requests, mixes, recordings, a load; what users do, step by step"),
-    Layer(("services",), "an origin that is slow, or stumbles; a datastore: supporting services"),
-    Layer(("records",), "trials and results as types; TOML read into them"),
-    Layer(("cleanup",), "processes and folders that do not outlive their owner"),
-    Layer(("formatting",), "figures and sentences as texts"),
-    Layer(("files",), "where the project's files are; files read with a bound and written whole"),
-    Layer(("errors",), "what the user must act on"),
+    Layer(("setups",), "reads the files in supervisor/, and finds the served project"),
+    Layer(("workload", "journeys"), "requests, mixes, recordings and loads; the steps of simulated users"),
+    Layer(("services",), "supporting services: a slow or failing origin, and a datastore"),
+    Layer(("records",), "types of trials and results; reads TOML into types"),
+    Layer(("cleanup",), "stops processes and removes folders when their owner ends"),
+    Layer(("formatting",), "formats figures and sentences"),
+    Layer(("files",), "paths of the project; reads files up to a size limit, and writes files atomically"),
+    Layer(("errors",), "errors that the user can fix"),
 )
 
 
@@ -56,7 +56,7 @@ PACKAGES = tuple(package for layer in LAYERS for package in layer.packages)
 
 
 def imports() -> dict[str, dict[str, set[str]]]:
-    """Return the packages of loadtests that each package imports, with the importing files."""
+    """Return the imports between packages: the importing files, by imported package, by importing package."""
     found: dict[str, dict[str, set[str]]] = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -71,14 +71,14 @@ def imports() -> dict[str, dict[str, set[str]]]:
 
 
 def _package(module: str) -> str:
-    """Return the package in LAYERS that contains a module: the longest matching name, or the first part."""
+    """Return the package in LAYERS that contains a module, or the first part of the module's name."""
     name = module.removeprefix("loadtests.")
     fits = [package for package in PACKAGES if f"{name}.".startswith(f"{package}.")]
     return max(fits, key=len, default=name.split(".")[0])
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
-    """Yield all modules of loadtests that a file imports."""
+    """Yield the names of all loadtests modules that a file imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -90,7 +90,7 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def arrows_back(found: dict[str, dict[str, set[str]]]) -> list[str]:
-    """Yield all imports of the same or a higher layer, with their files."""
+    """Return a message with the importing files for each import from the same or a higher layer."""
     depth = {package: place for place, layer in enumerate(LAYERS) for package in layer.packages}
     return [
         f"{package} imports {other}: {', '.join(sorted(files))}"
@@ -101,7 +101,7 @@ def arrows_back(found: dict[str, dict[str, set[str]]]) -> list[str]:
 
 
 def picture() -> Iterator[str]:
-    """Yield the lines of a reST table of the layers, from the top, with the imports of each package."""
+    """Yield the lines of a reST table with a row for each layer: its packages, their job and their imports."""
     found = imports()
     yield from (".. list-table::", "   :header-rows: 1", "   :widths: 20 40 40", "")
     yield from ("   * - packages", "     - what they do", "     - what they import")

@@ -1,4 +1,4 @@
-"""Decide which rows of the advice may show their figures, and in which table: one for each machine."""
+"""Decide which rows of the advice show their figures. The rows of each machine form a separate table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def runs(text: str) -> list[Reference]:
 
 
 def problem(text: str) -> str | None:
-    """Return why a table may not show a text's figures, or None if it may."""
+    """Return the reason why a table must not show a text's figures, or None."""
     for role, request in figures(text):
         try:
             ROLES[role].found(request)
@@ -37,22 +37,22 @@ def problem(text: str) -> str | None:
         if why := unfit(role, request):
             return f"{request}: {why}"
     if len({run.machine for run in runs(text)}) > 1:
-        return "its figures come from several machines"
+        return "the figures come from several machines"
     return None
 
 
 def unfit(role: str, request: str) -> str | None:
-    """Return why a figure supports no claim, or None if it does."""
+    """Return the reason why a figure doesn't support a claim, or None."""
     parts = matched(OF_A_RUN, request)
     results = REFERENCES.newest(parts["study"])
     if role == "ratio" and parts["verdict"] in (None, *UNDECIDED):
         return "no significant difference"
     if role == "lost" and not parts["other"]:
-        return "lost deliveries need a comparison: add 'against' and another setup"
+        return "lost deliveries need a comparison: add 'against SETUP'"
     if role == "lost" and not loss_test(results, parts["label"], parts["other"], parts["test"]).is_significant:
         return "no significant difference in lost deliveries"
     if (results.record.database or "").startswith("postgres") and not results.record.service_hosts:
-        return "its PostgreSQL wasn't pinned to cores"
+        return "the run's PostgreSQL wasn't pinned to cores"
     name = parts["metric"] or results.test(parts["test"]).judged[0].name
     labels = (
         {parts["label"], parts["other"] or results.baseline_of(parts["label"])} if role == "ratio" else {parts["label"]}
@@ -65,9 +65,9 @@ def unfit(role: str, request: str) -> str | None:
 
 
 def by_machine(effects: Iterable[str]) -> dict[str, list[int]]:
-    """Return the places of the effects by machine, the machine with the most rows first.
+    """Group effects by machine, and return their indexes. The machine with the most effects is first.
 
-    The key of the effects that have a problem is "", and they are last.
+    Effects whose figures can't be shown are last, under the key "".
     """
     found: dict[str, list[int]] = {}
     undecided = []

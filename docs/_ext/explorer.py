@@ -1,9 +1,7 @@
-"""Create the explorer, a static page with every figure of the committed summary.csv files.
+"""Create the explorer, a static page with every figure of the committed summary.csv files, drawn in the browser.
 
-Vega-Lite draws them in the browser.
-
-vl-convert contains Vega-Lite, Vega and vega-embed in the version that draws all other charts. The build writes them to
-_static, so the page doesn't load anything from the network.
+vl-convert contains Vega-Lite, Vega and vega-embed, in the versions that draw all other charts. The build writes them to
+_static, so the page doesn't load anything from other sites.
 """
 
 from __future__ import annotations
@@ -41,9 +39,9 @@ FORM = """
 
 
 def data(references: References) -> dict[str, Any]:
-    """Return all rows of all runs, with a study's newest run first.
+    """Return the rows of all runs, the metrics and the colours. The newest run of each study is first.
 
-    The figures are by metric, each with the ends of its interval.
+    Each row contains its figures by metric, with the limits of their intervals.
     """
     runs = {run.name: run for runs in references.studies.values() for run in runs}
     metrics: dict[str, tuple[str, str, bool]] = {}
@@ -57,7 +55,7 @@ def data(references: References) -> dict[str, Any]:
 
 
 def about(run: Reference, references: References, metrics: dict[str, Any]) -> dict[str, Any]:
-    """Return a run's title, tests and rows."""
+    """Return the title, link, machine, tests and rows of a run."""
     setups = run.results.record.setups
     with (references.folder / run.name / "summary.csv").open(encoding="utf-8", newline="") as file:
         rows = [
@@ -84,7 +82,7 @@ def about(run: Reference, references: References, metrics: dict[str, Any]) -> di
 
 
 def body(references: References, scripts: str) -> str:
-    """Insert the page's form, data and scripts. The scripts are in the folder ``scripts``."""
+    """Return the page's form, its data, and links to the scripts in the folder ``scripts``, as HTML."""
     text = json.dumps(data(references)).replace("NaN", "null").replace("</", "<\\/")
     sources = "".join(f'<script src="{scripts}/{name}.js" defer></script>' for name in ("vega", "explorer"))
     return f'{FORM}<script type="application/json" id="explorer-data">{text}</script>{sources}'
@@ -99,7 +97,7 @@ class Explorer(SphinxDirective):
 
 
 def write_vega(folder: Path) -> None:
-    """Write Vega-Lite with its requirements, as ``vegaEmbed``, unless the file exists."""
+    """Write vega.js, a bundle that defines ``vegaEmbed``, unless the file exists."""
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "vega.js").is_file():
         bundle = vl_convert.javascript_bundle(snippet="window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)

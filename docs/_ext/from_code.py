@@ -1,4 +1,4 @@
-"""Directives that generate text from the code when the documentation is built."""
+"""Define directives that generate text from the code when the documentation is built."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from loadtests.cli import app as cli
 from loadtests.plan import study as studies
 from loadtests.setups import services
 
-WIDTH = "92"  # columns of a help text that fit on the page
+WIDTH = "92"  # the number of columns of a help text on the page
 
 
 class FromCode(SphinxDirective):
-    """Insert the reST of `lines`, again in every build."""
+    """Insert the reST that `lines` yields. Every build inserts it again."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
@@ -36,7 +36,7 @@ class FromCode(SphinxDirective):
 
 
 class Setups(FromCode):
-    """Insert a section for each setup: the description in its file, and the file."""
+    """Insert a section for each setup: the description from its file, and the file itself."""
 
     def lines(self) -> Iterator[str]:
         for setup in setups.known().values():
@@ -47,7 +47,7 @@ class Setups(FromCode):
             if setup.dialect:
                 yield f":Speaks: WebSockets, the dialect ``{setup.dialect}`` (:ref:`page-peers`)"
             yield from [f":Stack: that of {setup.stack} (:ref:`page-stacks`)"] if setup.stack else []
-            yield from [f":Goes wrong: {setup.wrong}"] if setup.wrong else []
+            yield from [f":Known problem: {setup.wrong}"] if setup.wrong else []
             yield from [f":Server: {setup.docs}", ""]
             yield from head_comment(setup.file)
             yield from ["", f".. literalinclude:: /../supervisor/conf.d/{setup.file.name}", "   :language: ini"]
@@ -55,14 +55,14 @@ class Setups(FromCode):
 
 
 class Architecture(FromCode):
-    """Insert the packages in their layers, with their imports."""
+    """Insert a table with the layers of loadtests: their packages, and the imports of these packages."""
 
     def lines(self) -> Iterator[str]:
         return architecture.picture()
 
 
 class Services(FromCode):
-    """Insert a line for each service: the description in its file, and the setups that need it."""
+    """Insert an entry for each service: the description from its file, and the setups that need the service."""
 
     def lines(self) -> Iterator[str]:
         for service in services.known().values():
@@ -74,7 +74,7 @@ class Services(FromCode):
 
 
 class Fairness(FromCode):
-    """Insert a section for each topic of settings: the reason, and the setups with each value."""
+    """Insert a section for each topic of settings: the reason for the values, and the setups that use each value."""
 
     def lines(self) -> Iterator[str]:
         todays = (setup for setup in setups.known().values() if not setup.stack)
@@ -107,7 +107,7 @@ class Studies(FromCode):
 
 
 class Reasons(FromCode):
-    """Insert the table of reasons for invalid and doubtful trials."""
+    """Insert the table of reasons why a trial is invalid or doubtful."""
 
     def lines(self) -> Iterator[str]:
         yield from [".. list-table::", "   :header-rows: 1", "   :widths: 15 12 36 37", ""]
@@ -121,23 +121,23 @@ def heading(text: str) -> list[str]:
 
 
 def cannot(words: tuple[str, ...]) -> str:
-    """Return the limits of a setup, for a field of its section."""
+    """Return the descriptions of features that a setup lacks, separated by semicolons."""
     return "; ".join(setups.CANNOT[word] for word in words)
 
 
 def head_comment(file: Path) -> list[str]:
-    """Return the comment at the start of a supervisor file, without its semicolons."""
+    """Return the lines of the comment at the start of a supervisor file, without their semicolons."""
     comment = takewhile(lambda line: line.startswith(";"), file.read_text(encoding="utf-8").splitlines())
     return [plain(line[1:].removeprefix(" ")) for line in comment]
 
 
 def plain(text: str) -> str:
-    """Return the text with all characters escaped that are markup in reST."""
+    """Escape the characters that are markup in reST."""
     return re.sub(r"[*`|\\]|_(?!\w)", r"\\\g<0>", text)
 
 
 def command_names() -> Iterator[str]:
-    """Yield the names of all commands: ``run``, ``hosts prepare``."""
+    """Yield the names of all commands, such as ``run`` and ``hosts prepare``."""
     for name, command in typer.main.get_command(cli).commands.items():
         below = getattr(command, "commands", None)
         yield from (f"{name} {one}" for one in below) if below else (name,)
@@ -150,7 +150,7 @@ def help_text(command: str) -> str:
 
 
 def reason_row(reason: Reason) -> tuple[str, str, str, str]:
-    """Yield a row of the table of reasons."""
+    """Return the cells of a reason's row."""
     return (f"``{reason.name}``", reason.severity.value, plain(f"{reason.meaning}."), plain(reason.remedy))
 
 

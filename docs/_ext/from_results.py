@@ -1,8 +1,8 @@
 """Copy the committed runs and the simulations into the documentation.
 
-results/reference-*/ is copied to docs/results/reference-*/, not linked, because some shared folders and archives don't
-support links. Each study gets a page, docs/results/<study>.rst, from its runs. A folder that is no longer in results/
-is also removed from docs/results/.
+The folders results/reference-*/ are copied to docs/results/, because some shared folders and archives don't support
+links. The module also writes a page for each study, docs/results/<study>.rst. If a folder is removed from results/, its
+copy is removed, too.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from loadtests.formatting import plural
 from loadtests.report.formats import html, rest
 from loadtests.report.view import Page, Section
 
-FINDINGS = Path(__file__).resolve().parents[1] / "findings"  # texts about studies, with measured roles
+FINDINGS = Path(__file__).resolve().parents[1] / "findings"  # texts about studies, with the roles of measured_roles.py
 RAW_DATA = ("run.json", "trials", "report.html")
 NAMED = re.compile(r"^\.\. reference-studies:: (.+)$", re.MULTILINE)
 GENERATED = ".. Written by docs/_ext/from_results.py from the runs in results/."
 
 
 def bring_results(app: Sphinx) -> None:
-    """Update docs/results/ from results/. Unchanged files keep their time, so Sphinx skips them."""
+    """Update docs/results/ from results/. Don't touch unchanged files, so that Sphinx skips them."""
     target = Path(app.srcdir) / "results"
     pages = {target / f"{study}.rst": study_page(runs) for study, runs in REFERENCES.studies.items()}
     for old in target.glob("*.rst"):
@@ -51,7 +51,7 @@ def bring_results(app: Sphinx) -> None:
 
 
 def add_linked_files(app: Sphinx, failed: Exception | None) -> None:
-    """Write each run's report.html next to its page, and copy the flame graphs and samples of each profile."""
+    """Write the report.html of each run next to its page, and copy the flame graphs and samples of each profile."""
     if failed is not None or app.builder.format != "html":
         return
     out = Path(app.outdir) / "results"
@@ -66,16 +66,16 @@ def add_linked_files(app: Sphinx, failed: Exception | None) -> None:
 
 
 def study_page(runs: list[Reference]) -> str:
-    """Return the page of a study: the findings, verdicts and charts of its newest run, and a list of all runs."""
+    """Return the page of a study: the findings, verdicts and charts of the newest run, and a list of all runs."""
     newest = runs[0]
     folder = f"results/{newest.name}"
     which = "the only reference run" if len(runs) == 1 else f"the newest of {len(runs)} reference runs"
     about = (
-        f"This is {which} of this study, of {newest.date} on {rest.escape(newest.machine)}. "
-        f":doc:`Its page <{newest.name}/index>` has every table; `report.html <{newest.name}/report.html>`__ is an "
-        "interactive version in one file. The raw data of its "
-        f"{plural(len(newest.results.trials), 'trial')}, histograms included, is in ``{folder}/trials/``, medians and "
-        f"intervals are in ``{folder}/summary.csv``. :ref:`cannot-tell` says what that is worth on another machine."
+        f"This is {which} of this study, from {newest.date}, on {rest.escape(newest.machine)}. "
+        f":doc:`Its page <{newest.name}/index>` contains all tables, and `report.html <{newest.name}/report.html>`__ "
+        "is an interactive version in one file. The raw data of its "
+        f"{plural(len(newest.results.trials), 'trial')}, including histograms, is in ``{folder}/trials/``, and the "
+        f"means and intervals are in ``{folder}/summary.csv``. See :ref:`cannot-tell` for the limits of the results."
     )
     report = rest.rst(digest(newest.page)).replace("figure:: charts/", f"figure:: {newest.name}/charts/")
     lines = [GENERATED, "", *heading(rest.escape(newest.title), "#"), ""]
@@ -89,12 +89,12 @@ def study_page(runs: list[Reference]) -> str:
 
 
 def digest(page: Page) -> Page:
-    """Return the part of a run's report for its study's page.
+    """Return a short report for the study's page.
 
-    It has verdicts, charts, invalid and skipped trials, and the commands to repeat the run.
+    It contains the verdicts, charts, invalid and skipped trials, and the commands that repeat the run.
     """
     parts = tuple(part for section in page.sections if (part := _shown(section)))
-    return dataclasses.replace(page, title="What was found", question="", sections=parts)
+    return dataclasses.replace(page, title="Results", question="", sections=parts)
 
 
 def _shown(section: Section) -> Section | None:
@@ -107,9 +107,9 @@ def _shown(section: Section) -> Section | None:
 
 
 def table_of(runs: list[Reference]) -> Iterator[str]:
-    """Yield the runs of a study, the newest first, with their results."""
+    """Yield a reST table of a study's runs and their results, with the newest run first."""
     yield from [".. list-table::", "   :header-rows: 1", "   :widths: 15 25 60", ""]
-    yield from ["   * - run", "     - machine", "     - what it found"]
+    yield from ["   * - run", "     - machine", "     - result"]
     for run in runs:
         yield f"   * - :doc:`{run.date} <{run.name}/index>`"
         yield f"     - {rest.escape(run.machine)}"
@@ -117,12 +117,12 @@ def table_of(runs: list[Reference]) -> Iterator[str]:
 
 
 def heading(text: str, line: str) -> list[str]:
-    """Return a title with its underline."""
+    """Return a title and its underline."""
     return [text, line * len(text)]
 
 
 class FromResults(SphinxDirective):
-    """Insert the reST of `lines`, again in every build."""
+    """Insert the reST that `lines` yields. Every build inserts it again."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
@@ -133,9 +133,9 @@ class FromResults(SphinxDirective):
 
 
 class ReferenceStudies(FromResults):
-    """Insert a row with date and answer for each named study with a reference run.
+    """Insert a table of studies, with the result and the date of their newest reference run.
 
-    Without names, insert the studies that no other table of the page names.
+    Without names, the table contains the studies that no other table of the page contains.
     """
 
     optional_arguments = 1
@@ -149,11 +149,11 @@ class ReferenceStudies(FromResults):
         )
         shown = [name for name in names if name in REFERENCES.studies]
         if not shown:
-            yield "None is committed." if self.arguments else "All are above."
+            yield "These studies have no committed run." if self.arguments else "All studies are listed above."
             return
         yield from [".. toctree::", "   :hidden:", "", *(f"   {study}" for study in shown), ""]
         yield from [".. list-table::", "   :header-rows: 1", "   :class: stacked", "   :widths: 22 58 20", ""]
-        yield from ["   * - study", "     - what came out", "     - newest run"]
+        yield from ["   * - study", "     - result", "     - newest run"]
         for study in shown:
             newest = REFERENCES.studies[study][0]
             yield f"   * - :doc:`{study}`"
@@ -162,22 +162,22 @@ class ReferenceStudies(FromResults):
 
 
 class ReferenceProfiles(FromResults):
-    """Insert the pages of the committed profiles."""
+    """Insert links to the pages of the committed profiles."""
 
     def lines(self) -> Iterator[str]:
         if not REFERENCES.profiles:
-            yield "None is committed yet."
+            yield "No profile is committed yet."
             return
         yield from [".. toctree::", "   :maxdepth: 1", ""]
         yield from (f"   {path.name}/index" for path in REFERENCES.profiles)
 
 
 class RepetitionOf2016(FromResults):
-    """Insert the figures of the load test of 2016 and of its repetition on the same stack."""
+    """Insert a table that compares the load test of 2016 with its repetition on the same stack."""
 
     def lines(self) -> Iterator[str]:
         if repetition.STUDY not in REFERENCES.studies:
-            yield "No run of it is committed yet."
+            yield "No run of this study is committed yet."
             return
         newest, *_ = REFERENCES.studies[repetition.STUDY]
         page = f":doc:`the run of {newest.date} </results/{repetition.STUDY}>`"
@@ -186,7 +186,7 @@ class RepetitionOf2016(FromResults):
 
 
 class RunChart(FromResults):
-    """Insert a chart of a study's newest run: ``STUDY CHART``."""
+    """Insert a chart of a study's newest run. The arguments are ``STUDY CHART``."""
 
     required_arguments = 2
 
@@ -197,12 +197,12 @@ class RunChart(FromResults):
             newest = REFERENCES.studies[study][0]
             [chart] = (chart for chart in newest.page.charts if chart.name == name)
         except (LookupError, ValueError) as error:
-            raise self.error(f"no chart {name} of {study}: {error}") from None
+            raise self.error(f"{study} has no chart {name}: {error}") from None
         yield from [f".. figure:: /results/{newest.name}/charts/{name}.svg", f"   :alt: {rest.escape(chart.alt)}"]
 
 
 class Machines(FromResults):
-    """Insert a row for each machine, with the studies whose newest run it made."""
+    """Insert a table of machines, with the studies whose newest run was made on each machine."""
 
     def lines(self) -> Iterator[str]:
         made: dict[str, list[str]] = {}
@@ -215,14 +215,14 @@ class Machines(FromResults):
 
 
 class SimulationTables(SphinxDirective):
-    """Insert the tables in docs/statistics, which the simulation of the statistics wrote."""
+    """Insert the tables in docs/statistics, which ``make simulate`` writes."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
-        # In reverse, verdicts come first (the ways of measuring, then studies) and capacity last.
+        # In reverse order, the verdicts come first (ways of measuring, then studies), and the capacity comes last.
         tables = sorted((Path(self.env.srcdir) / "statistics").glob("*.inc"), reverse=True)
         texts = [table.read_text(encoding="utf-8") for table in tables]
-        return self.parse_text_to_nodes("\n".join(texts) or "None is committed yet.")
+        return self.parse_text_to_nodes("\n".join(texts) or "No table is committed yet.")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

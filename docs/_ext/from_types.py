@@ -1,4 +1,4 @@
-"""Make lists of fields and JSON Schemas from the msgspec types that read files."""
+"""Generate lists of fields and JSON Schemas from the msgspec types of the files."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ TYPES = {
     "trial": (Trial, "A file in trials/."),
     "recipe": (Recipe, "A recipe of an origin."),
 }
-WITH_NUMBER = ("run", "trial")  # title and description of their schema
+WITH_NUMBER = ("run", "trial")  # files that contain the number of their format
 Table = inspect.DataclassType | inspect.StructType
 
 
 class FieldsOf(SphinxDirective):
-    """Insert the fields of a type, ``module:Name``, and of the types in it.
+    """Insert the fields of a type, ``module:Name``, and of the types of its fields.
 
-    With the option ``bounds``, for files that people write, it also shows the allowed values and the defaults.
+    With the option ``bounds``, it also shows the allowed values and the defaults, for files that users write.
     """
 
     required_arguments = 1
@@ -52,7 +52,7 @@ class FieldsOf(SphinxDirective):
 
 
 def lines_of(kind: inspect.Type, bounds: bool, done: set[str]) -> Iterator[str]:
-    """Yield the definition list of a table's fields, then the lists of the tables in it, except those in ``done``."""
+    """Yield a definition list of a table's fields, then the lists of nested tables, except the tables in ``done``."""
     assert isinstance(kind, Table)
     done.add(kind.cls.__name__)
     for field in kind.fields:
@@ -69,20 +69,20 @@ def lines_of(kind: inspect.Type, bounds: bool, done: set[str]) -> Iterator[str]:
 
 
 def description(kind: inspect.Type) -> str:
-    """Return the description of a field, from its type."""
+    """Return the description of a field, which its type contains."""
     schema = kind.extra_json_schema if isinstance(kind, inspect.Metadata) else None
     return str((schema or {}).get("description", ""))
 
 
 def default(field: inspect.Field) -> str:
-    """Return the default of a field as a sentence, or an empty string if it means that the field isn't set."""
+    """Return the default of a field as a sentence, or an empty string if the field isn't set by default."""
     if field.required:
-        return " Needed."
+        return " Required."
     return "" if field.default in (None, inspect.NODEFAULT, "") else f" Default: ``{json.dumps(field.default)}``."
 
 
 def tables_in(kind: inspect.Type) -> Iterator[Table]:
-    """Yield the tables in a field's type."""
+    """Yield the table types in a field's type."""
     if isinstance(kind, Table):
         yield kind
     inner = [getattr(kind, name, None) for name in ("type", "item_type", "value_type")]
@@ -92,13 +92,13 @@ def tables_in(kind: inspect.Type) -> Iterator[Table]:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of a kind of file, or of a row of summary.csv."""
-    kind, title = (None, "A row of summary.csv, as a CSV reader gives it.") if name == "summary" else TYPES[name]
+    """Return the JSON Schema of a kind of file (a key of TYPES), or of a row of summary.csv (``summary``)."""
+    kind, title = (None, "A row of summary.csv, as a CSV reader returns it.") if name == "summary" else TYPES[name]
     found = summary() if kind is None else msgspec.json.schema(kind, schema_hook=lambda _: {"type": "object"})
     if reference := found.pop("$ref", None):
         found = {**found["$defs"].pop(reference.rpartition("/")[2]), "$defs": found["$defs"]}
-    if name == "run":  # a class that has a test's work and pace as keys of one table
-        found["$defs"]["Test"] = {"type": "object", "description": "A test: the keys of its work and of its pace."}
+    if name == "run":  # the class Test has no schema: the work's and the pace's keys are in one table
+        found["$defs"]["Test"] = {"type": "object", "description": "A test, with the keys of its work and its pace."}
     if name in WITH_NUMBER:
         found["properties"] = {"schema": {"const": SCHEMA}, **found["properties"]}
         found["required"] = ["schema", *found["required"]]
@@ -109,7 +109,7 @@ COUNTS = ("trials", "invalid", "unverified", "sent", "ok", "failed")
 
 
 def summary() -> dict[str, Any]:
-    """Return the columns of summary.csv: counts, then the value of each metric and the ends of its interval."""
+    """Return the JSON Schema of a row of summary.csv: counts, and the value and the interval of each metric."""
     counts = {name: {"type": "string", "pattern": "^[0-9]+$"} for name in COUNTS}
     figure = {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?)?$"}
     names = [metric.name for metric in readings.every(readings.ROLES)]

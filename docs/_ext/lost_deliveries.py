@@ -1,7 +1,7 @@
 """Test whether two setups lose deliveries in different shares of their trials.
 
 Losses come in bursts, so the deliveries of a trial depend on each other. Trials are independent, so Fisher's exact test
-counts the trials with losses.
+uses the numbers of trials with losses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIGNIFICANT_P = 0.05
 
 @dataclass(frozen=True)
 class LossTest:
-    """The trials with losses and all trials, of a setup and of another one."""
+    """The numbers of trials with losses, and of all trials, for two setups."""
 
     losing: tuple[int, int]
     trials: tuple[int, int]
@@ -39,10 +39,10 @@ class LossTest:
 
 
 def loss_test(results: Results, label: str, other: str, test: str) -> LossTest:
-    """Return the test of two setups. The trials of an A/A copy count for the baseline.
+    """Compare the lost deliveries of two setups. The trials of an A/A copy count for the baseline.
 
     Raises:
-        LookupError: If one of them has no valid trial.
+        LookupError: If one of the setups has no valid trial.
     """
     found = []
     for name in (label, other):

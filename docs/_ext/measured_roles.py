@@ -10,15 +10,23 @@
     :core-share:`STUDY LABEL TEST RATE`                                31%
     :share:`SETUP ROLE [at PATH]: CATEGORY`                            31% (28% to 34%)
 
-METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
-it is the first that verdicts are given on in a test of that kind. A ratio is to the study's baseline unless OTHER is
-named. VERDICT is the claim of the sentence around it: faster, slower, cheaper, dearer, equivalent or inconclusive
-(as is a difference within the noise floor). If the newest run contradicts it, the build fails. The verdicts on
-lost deliveries are significant and inconclusive; a table shows a share of them only against another setup from which
-it differs significantly. Held, opened (for 1,000 requests), left and refused are connections to the database. Lost
-requests are the sum over all blocks of a deployment, disturbed the seconds that were not as before, and downtime the
-mean milliseconds of at least five trials. A core share is the CPU time per request times a rate. A share is of the CPU
-time of a profile's role; CATEGORY is as in its table. Each figure is a link to the page that it comes from.
+METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or the name of a metric in summary.csv. Without METRIC,
+the role uses the first metric that has verdicts in this kind of test. Ratios are relative to OTHER, or else to the
+study's baseline.
+
+VERDICT is the claim of the surrounding sentence: faster, slower, cheaper, dearer, equivalent or inconclusive. A
+difference within the noise floor is inconclusive. For lost deliveries, the verdict is significant or inconclusive. If
+the newest run contradicts the claim, the build fails. A table of advice shows a share of lost deliveries only if it
+differs significantly from the share of OTHER.
+
+* held, opened (for 1,000 requests), left, refused: connections to the database.
+* lost-requests: the sum over all blocks of a deployment.
+* disturbed: the seconds that differ from the seconds before a deployment.
+* downtime: the mean over at least five trials, in milliseconds.
+* core-share: the CPU time per request, multiplied by the rate.
+* share: the share of a profile's CATEGORY in the CPU time of a role.
+
+Each figure links to the page with the results.
 """
 
 from __future__ import annotations
@@ -59,7 +67,7 @@ OF_A_PROFILE = re.compile(r"(?P<setup>\S+) (?P<role>[^\s:]+)(?: at (?P<path>[^\s
 
 
 class Figure(SphinxRole):
-    """A figure, as a link to the page that it comes from."""
+    """Insert a figure that links to the page with its results."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         try:
@@ -72,7 +80,7 @@ class Figure(SphinxRole):
         return [pending_xref(self.rawtext, nodes.inline("", text), refdoc=self.env.docname, refwarn=True, **target)], []
 
     def found(self, request: str) -> tuple[str, str]:
-        """Return the figure as text, and the page below results/.
+        """Return the figure as text, and the name of the page below results/.
 
         Raises:
             LookupError: If the figure is unknown, or contradicts the claim.
@@ -81,7 +89,7 @@ class Figure(SphinxRole):
 
 
 class OfRun(Figure):
-    """A figure of the newest run of a study."""
+    """Insert a figure from the newest run of a study."""
 
     def found(self, request: str) -> tuple[str, str]:
         parts = matched(OF_A_RUN, request)
@@ -89,12 +97,12 @@ class OfRun(Figure):
         tests = [test.name for test in results.tests]
         for what, name, names in (("label", parts["label"], results.labels), ("test", parts["test"], tests)):
             if name not in names:
-                raise LookupError(f"the study has no {what} {name!r}. It has {', '.join(names)}")
+                raise LookupError(f"the study has no {what} {name!r}. Its {what}s are {', '.join(names)}")
         name = parts["metric"] or results.test(parts["test"]).judged[0].name
         name = SHORT.get(name, name)
         known = [metric.name for metric in every_metric()]
         if name not in known:
-            raise LookupError(f"there is no metric {name!r}; there are {', '.join([*SHORT, *known])}")
+            raise LookupError(f"there is no metric {name!r}. The metrics are {', '.join([*SHORT, *known])}")
         return self.figure(results, name, parts), parts["study"]
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
@@ -107,7 +115,7 @@ class OfRun(Figure):
 
 
 class RatioRole(OfRun):
-    """Compare a setup with the baseline or another setup, with the interval, and check the claimed verdict."""
+    """Return the ratio of a setup to the baseline or another setup, with its interval. Check the claimed verdict."""
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         found = compared(results, request["label"], request["test"], metric, request["other"])
@@ -121,19 +129,19 @@ class RatioRole(OfRun):
 
 
 class MeasuredRole(OfRun):
-    """Return a setup's own figure with its unit and interval."""
+    """Return a setup's figure with its unit and interval."""
 
     def figure(self, results: Results, metric_name: str, request: re.Match[str]) -> str:
         found = results.estimate(request["label"], request["test"], metric_name)
         if found is None:
-            raise LookupError(f"no valid trial knows {metric_name}")
+            raise LookupError(f"no valid trial contains {metric_name}")
         figure = f"{number(found.value)} {metric_of(metric_name).unit}".strip()
         within = interval(found)
         return f"{figure} ({within})" if within else figure
 
 
 class LossRole(OfRun):
-    """Return the share of failed requests or lost deliveries, with a function of the trials."""
+    """Return the share of failed requests or of lost deliveries, which ``share`` calculates from the trials."""
 
     def __init__(self, share: Callable[[Sequence[Trial]], float]) -> None:
         self._share = share
@@ -141,16 +149,16 @@ class LossRole(OfRun):
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         trials = results.cells[request["label"], request["test"]].valid
         if not trials:
-            raise LookupError("it has no valid trial")
+            raise LookupError("the setup has no valid trial")
         return f"{self._share(trials):.2%}"
 
 
 class LostDifferenceRole(OfRun):
-    """Return the verdict on the lost deliveries of two setups, and check the claimed verdict."""
+    """Return the verdict on the lost deliveries of two setups. Check the claimed verdict."""
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         if not request["other"]:
-            raise LookupError("name the other setup: against OTHER")
+            raise LookupError("add the other setup: against OTHER")
         found = loss_test(results, request["label"], request["other"], request["test"])
         if request["verdict"] not in (None, word := "significant" if found.is_significant else "inconclusive"):
             raise LookupError(f"the newest run shows {word}, {found}: rewrite the sentence")
@@ -158,7 +166,7 @@ class LostDifferenceRole(OfRun):
 
 
 class ColumnRole(OfRun):
-    """Return a count of trials, like in a column of a table."""
+    """Return a count over all valid trials, as a column of a report's table shows it."""
 
     def __init__(self, counted: TrialCount) -> None:
         self._counted = counted
@@ -166,12 +174,12 @@ class ColumnRole(OfRun):
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         value = self._counted.over(results.cells[request["label"], request["test"]].valid)
         if value is None:
-            raise LookupError(f"no valid trial knows {self._counted.name!r}")
+            raise LookupError(f"no valid trial contains {self._counted.name!r}")
         return leading_counts.in_words(value)
 
 
 class ShareRole(Figure):
-    """Return the share of a category in a role's CPU time, from the setup's newest profile."""
+    """Return the share of a category in the CPU time of a role, from the setup's newest profile."""
 
     def found(self, request: str) -> tuple[str, str]:
         parts = matched(OF_A_PROFILE, request)
@@ -183,23 +191,31 @@ class ShareRole(Figure):
             for share in role["shares"]
         }
         if parts["category"] not in shares:
-            raise LookupError(f"{folder} has no {parts['category']!r} there. It has {', '.join(shares) or 'nothing'}")
+            raise LookupError(f"{folder}: no category {parts['category']!r}. Categories: {', '.join(shares) or 'none'}")
         share = shares[parts["category"]]
         return f"{share['share']:.0%} ({share['low']:.0%} to {share['high']:.0%})", f"{folder}/index"
 
 
 def matched(pattern: re.Pattern[str], request: str) -> re.Match[str]:
-    """Return the parts of a request."""
+    """Return the match of a role's text with its pattern.
+
+    Raises:
+        LookupError: If the text doesn't match.
+    """
     found = pattern.fullmatch(request)
     if not found:
-        raise LookupError("not understood; docs/_ext/measured_roles.py has the grammar")
+        raise LookupError("invalid syntax. docs/_ext/measured_roles.py describes the syntax")
     return found
 
 
 def compared(results: Results, label: str, test: str, metric: str, other: str | None) -> Comparison:
-    """Compare a setup with the baseline, like in the report.
+    """Compare a setup with the baseline, as the report does.
 
-    With other setups or metrics, it is a single comparison.
+    If the report doesn't contain the comparison, because of the other setup or the metric, the interval is calculated
+    for a single comparison.
+
+    Raises:
+        LookupError: If no block contains the metric for both setups.
     """
     known = results.comparisons.get((label, test, metric))
     other = other or results.baseline_of(label)
@@ -207,22 +223,22 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
     if found is None:
         own = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
         standings, delta = results.standings, results.study.delta
-        # The study's other setups still inform the noise.
+        # The estimate of the noise uses all setups of the study.
         every = compare(own, other, delta, standings=standings, family=Family([label]))
         found = next((one for one in every if one.informative), None)
     if found is None:
-        raise LookupError(f"the run has no block with {metric} of {label} and of {other}")
+        raise LookupError(f"no block of the run contains {metric} for both {label} and {other}")
     return found
 
 
 class DowntimeRole(OfRun):
-    """Return the mean downtime of a deployment, with Student's interval. Fewer than five trials are an error."""
+    """Return the mean downtime of a deployment, with Student's interval. At least five trials are necessary."""
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         trials = results.cells[request["label"], request["test"]].valid
         known = [ms for trial in trials if (ms := deployment.downtime_ms(trial)) is not None]
         if len(known) < MIN_DOWNTIMES:
-            raise LookupError(f"{len(known)} trials know the downtime, and {MIN_DOWNTIMES} are needed")
+            raise LookupError(f"only {len(known)} trials contain the downtime, and {MIN_DOWNTIMES} are needed")
         if not any(known):
             return f"0 ms in {len(known)} trials"
         half = stats.t.ppf(0.975, len(known) - 1) * stdev(known) / len(known) ** 0.5
@@ -230,13 +246,13 @@ class DowntimeRole(OfRun):
 
 
 class CoreShareRole(Figure):
-    """Return the share of a core that requests at a rate use, based on their CPU time in a test."""
+    """Return the share of a core that requests use at a rate, based on the CPU time per request in a test."""
 
     def found(self, request: str) -> tuple[str, str]:
         study, label, test, rate = request.split()
         cpu = REFERENCES.newest(study).estimate(label, test, CPU.name)
         if cpu is None:
-            raise LookupError(f"no valid trial of {label} knows the CPU time")
+            raise LookupError(f"no valid trial of {label} contains the CPU time")
         return f"{cpu.value * float(rate) / 1000:.0%}", study
 
 

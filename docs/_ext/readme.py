@@ -1,8 +1,8 @@
-"""Write the parts of README that come from the committed runs: a study's answer and the advice.
+"""Write the parts of README that are generated from committed runs: the answer of a study, and the advice.
 
 An answer is in a code block below ``<!-- answer of STUDY -->``, and the table of advice between ``<!-- advice -->`` and
-``<!-- end -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` writes both again, with the chart in docs/choosing.svg and
-the model that ``run --app`` uses. A test and the build fail if a newer run has other figures.
+``<!-- end -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` updates them, the chart in docs/choosing.svg and the model
+that ``run --app`` uses. If a newer run has different figures, a test and the build fail.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TABLE = re.compile(r"(<!-- advice -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
 
 def quoting(text: str, references: References) -> str:
-    """Return the text with the answers of the newest runs.
+    """Return README's text with the answers from the newest runs.
 
     Raises:
         LookupError: If a study has no reference run.
@@ -42,7 +42,7 @@ def answer(study: str, references: References) -> str:
 
 
 def written(references: References) -> dict[Path, str]:
-    """Return the current content of README, its chart and the model, by file."""
+    """Return the up-to-date content of README, its chart and the model, by file."""
     text = quoting(README.read_text(encoding="utf-8"), references)
     table = advice.for_readme()
     return {

@@ -1,4 +1,4 @@
-"""Make the model from the newest committed runs: the CPU time that each server adds, and predictions."""
+"""Create the cost model from the newest committed runs: the CPU time that each server adds, and predictions."""
 
 from __future__ import annotations
 
@@ -15,49 +15,55 @@ from loadtests.plan.kinds.requests import RPS
 
 STUDY, TEST = "matrix", "throughput"
 HELD_OUT = "techempower"
-# For each study: the view from which the model is made, and the views that it predicts.
+# For each study: the test of the view from which the model is created, and the tests of the views that it predicts.
 HELD_OUT_TESTS = {
     HELD_OUT: ("json", ["db", "fortunes", "queries", "updates"]),
     "view-cpu": ("none", ["cpu-1", "cpu-5", "cpu-20", "cpu-50"]),
 }
-TEMPLATE = ("interpreters", "uvicorn-3.11", "gthread-3.11")  # the study of a page from a template, and two setups
+TEMPLATE = ("interpreters", "uvicorn-3.11", "gthread-3.11")  # the study of a page with a template, and two setups
 SHOWN = ("wsgi", "asgi")  # HTTP over a channel layer has its own chart
 
 
 class View(msgspec.Struct, frozen=True):
-    """A typical view: the shortest and the longest CPU time of its pages, at the speed of the model's run."""
+    """A typical view, with the shortest and the longest CPU time of its pages, scaled to the machine of the model."""
 
     name: str
     low_ms: float
     high_ms: float
 
 
-# Three pages of Wagtail's demo, measured by a review of this project on an Intel Xeon. Its raw data isn't committed.
+# Three pages of Wagtail's demo, measured on an Intel Xeon in a review of this project. The raw data isn't committed.
 WAGTAIL = View("pages of Wagtail's demo", 8.0, 35.0)
 
 
 @cache
 def model() -> CostModel:
-    """Return the model of the newest run, with the largest growth of the held-out views under ASGI."""
+    """Return the cost model of the newest run.
+
+    It contains the largest growth of the cost under ASGI among the held-out views.
+
+    Raises:
+        LookupError: If the run doesn't contain the CPU time of the baseline with a full core.
+    """
     found = models.cost_model(REFERENCES.newest(STUDY), TEST)
     if found is None:
-        raise LookupError(f"{STUDY}: no CPU time of {models.BASELINE} with a full core")
+        raise LookupError(f"{STUDY}: the CPU time of {models.BASELINE} with a full core is missing")
     return models.with_growth(found, max(one.growth for one in held_out() if one.interface == "asgi"))
 
 
 @cache
 def held_out(study: str = HELD_OUT) -> tuple[HeldOut, ...]:
-    """Return the predictions for the study's other views from its empty view."""
+    """Return the predictions for a study's held-out views, from the model of its empty view."""
     run = REFERENCES.newest(study)
     empty_view, tests = HELD_OUT_TESTS[study]
     found = models.cost_model(run, empty_view)
     if found is None:
-        raise LookupError(f"{study}: no CPU time of {models.BASELINE} with a full core")
+        raise LookupError(f"{study}: the CPU time of {models.BASELINE} with a full core is missing")
     return tuple(models.held_out(found, run, tests))
 
 
 def views() -> tuple[View, ...]:
-    """Return typical views, from the one with the least work."""
+    """Return typical views, sorted by the CPU time that they need."""
     times = {one.test: one.view_ms * speed() for one in held_out()}
     names = {"fortunes": "one query, a small template", "queries": "20 queries"}
     template = _template_ms()
@@ -67,14 +73,14 @@ def views() -> tuple[View, ...]:
 
 @cache
 def speed() -> float:
-    """Return the factor from times of the held-out run to times of the model's run, by their empty views."""
+    """Return the factor that converts times of the held-out run to the model's run, from their empty views."""
     empty = models.cost_model(REFERENCES.newest(HELD_OUT), HELD_OUT_TESTS[HELD_OUT][0])
     assert empty is not None
     return model().baseline_ms / empty.baseline_ms
 
 
 def _template_ms() -> float:
-    """Return the own CPU time of the template view, scaled by the calibration loop."""
+    """Return the template view's own CPU time, scaled by the calibration of the two runs."""
     run = REFERENCES.newest(TEMPLATE[0])
     found, calibration, own = run.estimate(TEMPLATE[2], TEST, CPU.name), models.calibration_s(run), model()
     assert found is not None
@@ -84,12 +90,12 @@ def _template_ms() -> float:
 
 
 def interface(label: str) -> str:
-    """Return the interface of a setup in the model's run."""
+    """Return the interface of a setup, as recorded in the model's run."""
     return REFERENCES.newest(STUDY).setup(label).interface
 
 
 def shown() -> list[str]:
-    """Return the setups of the chart, from the cheapest to the dearest."""
+    """Return the setups in the chart, from the cheapest to the most expensive."""
     added = model().added_ms
     return sorted((label for label in added if interface(label) in SHOWN), key=lambda label: added[label].value)
 

@@ -1,4 +1,4 @@
-"""Find the committed runs for a build, by study and with the newest first."""
+"""Find the committed runs for a build, by study, with the newest run first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REPORT = ("index.rst", "summary.csv", "charts")
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A committed run. ``name`` is the folder below results/ and docs/results/."""
+    """A committed run. The ``name`` is its folder's name in results/ and docs/results/."""
 
     name: str
     results: Results
@@ -53,7 +53,7 @@ class Reference:
 
     @property
     def verdict(self) -> str:
-        """The advice of a sweep, otherwise the first certain answer, otherwise the first answer."""
+        """The run's result in one line: a sweep's advice, else the first certain answer, else the first answer."""
         found = self.page.findings
         certain = found if self.results.study.sweep else [one for one in found if one.certain]
         best = [*certain, *found][0]
@@ -61,24 +61,24 @@ class Reference:
 
 
 class References:
-    """The committed runs of studies, and profiles."""
+    """The committed runs of all studies, and the committed profiles."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @cached_property
     def folders(self) -> list[Path]:
-        """Return all reference folders, with the newest first."""
+        """The paths of all reference folders, with the newest folder first."""
         return sorted((path for path in self.folder.glob("reference-*") if path.is_dir()), reverse=True)
 
     @cached_property
     def profiles(self) -> list[Path]:
-        """The folders of profiles, which have separate pages without a study."""
+        """The paths of the profiles' folders. Profiles don't belong to a study, so they have their own pages."""
         return [path for path in self.folders if not (path / "run.json").is_file() and _is_profile(path)]
 
     @cached_property
     def studies(self) -> dict[str, list[Reference]]:
-        """Return the runs of each study, the newest first.
+        """The runs of each study, with the newest run first.
 
         Raises:
             ExtensionError: If a run is incomplete.
@@ -90,13 +90,13 @@ class References:
         return dict(sorted(found.items()))
 
     def newest(self, study: str) -> Results:
-        """Return the newest run of a study.
+        """Return the results of a study's newest run.
 
         Raises:
             LookupError: If the study has no run. The message contains the known studies.
         """
         if study not in self.studies:
-            raise LookupError(f"there is no reference run of a study {study!r}; of these there are: {self._names}")
+            raise LookupError(f"there is no reference run of a study {study!r}. Reference runs: {self._names}")
         return self.studies[study][0].results
 
     @property
@@ -105,7 +105,11 @@ class References:
 
 
 def newest_profile(setup: str, path: str | None) -> tuple[str, dict[str, Any]]:
-    """Return the folder's name and the profile.json of the newest profile of a setup (and a path, if given)."""
+    """Return the folder's name and the profile.json of a setup's newest profile, optionally for a path.
+
+    Raises:
+        LookupError: If there is no such profile.
+    """
     found = [(one.name, json.loads((one / "profile.json").read_text("utf-8"))) for one in REFERENCES.profiles]
     found = [one for one in found if one[1]["setup"] == setup and path in (None, one[1]["path"])]
     if not found:
@@ -127,17 +131,17 @@ def _read(path: Path) -> Reference:
         run = Run.open(path)
         results = Results(run)
     except UserError as error:
-        raise ExtensionError(f"{where} is not a whole run: {error}. Complete it or remove it") from None
+        raise ExtensionError(f"{where} is not a complete run: {error}. Complete it or remove it") from None
     if run.record.ended is None:
         raise ExtensionError(
-            f"{where} is not a finished run. Go on with `python -m loadtests run --resume {where}` or remove it"
+            f"{where} is not a finished run. Continue it with `python -m loadtests run --resume {where}` or remove it"
         )
     page = pages.compose(results)
     if not page.findings:
-        raise ExtensionError(f"{where} has no valid trial, so there is nothing to show. Measure again or remove it")
+        raise ExtensionError(f"{where} has no valid trial, so there is nothing to show. Repeat the run or remove it")
     missing = ", ".join(_missing(path, page))
     if missing:
-        raise ExtensionError(f"{where} lacks {missing}. Write them with `python -m loadtests report --rebuild {where}`")
+        raise ExtensionError(f"{where} lacks {missing}. Create them: `python -m loadtests report --rebuild {where}`")
     return Reference(path.name, results, page)
 
 

@@ -1,6 +1,6 @@
-"""Compare the load test of 2016 with its repetition: the newest reference run of `2016-stack`.
+"""Compare the load test of 2016 with its repetition, which is the newest reference run of `2016-stack`.
 
-The table has the original's figures, its tool's figures, and the response times of users.
+The table shows the original figures, the figures of the same tool today, and the response times that users notice.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from loadtests.plan.times import ANSWERS
 from loadtests.records import Trial
 
 STUDY = "2016-stack"
-# These values are read from the report's charts.
+# The report of 2016 contains these values only in its charts.
 NO_BAR = "not in the chart"
 ORIGINAL = {
     "2016-gunicorn": ("2 ms", "3 ms", "3 ms", "10 ms", "6,950 to 7,200"),
@@ -23,12 +23,12 @@ ORIGINAL = {
     "2016-daphne-ipc": (NO_BAR, NO_BAR, NO_BAR, NO_BAR, "375, falling to 80"),
 }
 PERCENTILES = ("p50", "p90", "p95", "p99")
-SECONDS = 5  # the report counts requests in intervals of this time
+SECONDS = 5  # the report of 2016 counts requests in intervals of this length
 HEADINGS = ("Setup", "Figure", "2016", "Its tool here", "The users' response times")
 
 
 def table(results: Results) -> Iterator[str]:
-    """Return the table as reST."""
+    """Yield the lines of the table, as reST."""
     yield from [".. list-table::", "   :header-rows: 1", "   :widths: 20 26 18 18 18", ""]
     for row in (HEADINGS, *rows(results)):
         yield from (f"   {'  ' if place else '* '}- {cell}" for place, cell in enumerate(row))
@@ -56,13 +56,13 @@ def rows(results: Results) -> Iterator[tuple[str, ...]]:
 
 
 def reported(trials: Sequence[Trial], percentile: str) -> str:
-    """Return the tool's figure: from the actual send, only successful answers, in whole milliseconds."""
+    """Return a percentile as the tool reports it: of successful answers, from their actual send, in milliseconds."""
     found = [trial.result.service_time_ms.get(percentile) for trial in trials if trial.result]
     return _ms([one for one in found if one is not None])
 
 
 def experienced(trials: Sequence[Trial], percentile: str) -> str:
-    """Return the figure from the intended send, of all requests. Failed requests count as infinitely slow."""
+    """Return a percentile of all requests from their intended send. Failed requests count as infinitely slow."""
     found = [ANSWERS.percentile(trial.result, percentile) for trial in trials if trial.result]
     return _ms([one for one in found if one is not None])
 
@@ -73,17 +73,17 @@ def _ms(found: Sequence[float]) -> str:
 
 
 def failed(trials: Sequence[Trial]) -> str:
-    """Return the share of failed requests."""
+    """Return the share of failed requests, as text."""
     share = failed_share(trials)
     return DASH if not trials else percent(share) if share else "none"
 
 
 def falling(trials: Sequence[Trial]) -> str:
-    """Return the number of successful requests in the first and in the last seconds."""
+    """Return the numbers of successful requests in the first and in the last five seconds, as text."""
     results = [trial.result for trial in trials if trial.result]
     if not results:
         return DASH
-    # The grace period that may follow isn't included.
+    # Leave out the seconds of the grace period after the load.
     timelines = [[one.ok for one in found.timeline if one.t < found.duration_s] for found in results]
     first = fmean(sum(seconds[:SECONDS]) for seconds in timelines)
     last = fmean(sum(seconds[-SECONDS:]) for seconds in timelines)

@@ -1,4 +1,4 @@
-"""Read the settings of all setups' servers from supervisor/, by concern, for "Fairness" in docs/setups.rst."""
+"""Read the servers' settings in supervisor/, and group them by topic, for "Fairness" in docs/setups.rst."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from loadtests.setups import Setup
 
 @dataclasses.dataclass(frozen=True)
 class Concern:
-    """A topic of settings: the reason for their values, and their names, with the program's name if necessary."""
+    """A topic: a title, the reasons for the values, and the names of the settings.
+
+    If a name is ambiguous, it starts with the name of the program (``uvicorn--http``).
+    """
 
     title: str
     why: str
@@ -24,78 +27,78 @@ class Concern:
 CONCERNS = (
     Concern(
         "Backlog",
-        "Connections that the kernel holds until the server accepts them. ``defaults.sh`` sets ``BACKLOG`` to 2048 "
-        "for all servers, or to the kernel's limit if that is lower. Granian has a socket, and so a backlog, for "
-        "each worker. Caddy has no setting, and uses the kernel's limit.",
+        "The number of connections that the kernel holds until the server accepts them. ``defaults.sh`` sets "
+        "``BACKLOG`` to 2048 for all servers, or to the kernel's limit if the limit is lower. Each worker of Granian "
+        "has its own socket and backlog. Caddy has no setting, and uses the kernel's limit.",
         "--backlog --endpoint --listen --server-backlog --daemon-backlog socket_backlog backlog listen",
     ),
     Concern(
         "Connections that stay open",
         "An idle connection stays open for ``KEEP_ALIVE`` seconds, for any number of requests. Gunicorn's sync "
-        "worker closes each connection after its answer. Daphne keeps connections for 60 seconds, without a "
-        "setting, so this is the default. Waitress checks for idle connections only every 30 seconds. Granian's "
-        "setting is the time to wait for the headers of the next request, in milliseconds. uWSGI and Waitress close "
-        "the connection after an answer of unknown length, such as a stream. nginx keeps its connections to the "
-        "server for a shorter time than the server, so that it doesn't use a connection that is being closed. Caddy "
-        "closes an idle connection after 30 seconds, without a setting.",
+        "worker closes each connection after the response. Daphne always keeps idle connections for 60 seconds, so "
+        "this is the default. Waitress checks for idle connections only every 30 seconds. Granian's setting is the "
+        "time to wait for the headers of the next request, in milliseconds. uWSGI and Waitress close the connection "
+        "after a response of unknown length, such as a stream. nginx closes its connections to the server earlier "
+        "than the server, so that it doesn't use a connection that is being closed. Caddy always closes an idle "
+        "connection after 30 seconds.",
         "--keep-alive --timeout-keep-alive --http-keepalive --http1-header-read-timeout --keep-alive-timeout "
         "channel_timeout keep_alive_max_requests MaxKeepAliveRequests keepalive keepalive_timeout "
         "keepalive_requests",
     ),
     Concern(
         "Processes and threads",
-        "``WORKERS`` and ``THREADS``, with each server's option names. Without ``THREADS``, a setup doesn't use "
-        "it: a sync or gevent worker has one thread, and under ASGI Django uses as many threads as requests "
+        "``WORKERS`` and ``THREADS``, with each server's option names. Setups without ``THREADS`` in this table don't "
+        "use it: a sync or gevent worker has one thread, and under ASGI Django uses as many threads as the requests "
         "need. nginx has a worker for each CPU that the setup may use, and Apache has four processes for clients. "
-        "Neither runs Django.",
+        "nginx and Apache's processes don't run Django.",
         "--workers --threads --processes --worker-class --blocking-threads --enable-threads --gevent "
         "--gevent-early-monkey-patch --master numprocs threads worker_processes StartServers ServerLimit "
         "ThreadLimit ThreadsPerChild MinSpareThreads MaxSpareThreads --interface",
     ),
     Concern(
-        "Clients at a time",
-        "The number of connections that a server accepts before other clients wait. It is a thousand if the server "
-        "has such a setting. nginx needs two descriptors for each request in flight.",
+        "Simultaneous clients",
+        "The number of connections that a server accepts before further clients wait. If a server has such a setting, "
+        "it is set to a thousand. nginx needs two file descriptors for each request in flight.",
         "--worker-connections connection_limit asyncore_use_poll MaxRequestWorkers worker_connections "
         "worker_rlimit_nofile",
     ),
     Concern(
         "Event loop and parser",
-        "The compiled event loop and HTTP parser, if the server supports them, as its documentation advises. "
-        "Uvicorn parses with httptools, Gunicorn's ASGI worker with its parser in Python, Hypercorn with h11, "
-        "Granian with hyper and Daphne with Twisted. ``HTTP_PARSER`` selects the other parser of Uvicorn and "
-        "Gunicorn. Gunicorn's compiled parser is published as source code (see below).",
+        "Servers use the compiled event loop and HTTP parser if they support them, as their documentation advises. "
+        "Uvicorn parses HTTP with httptools, Gunicorn's ASGI worker with its own parser in Python, Hypercorn with "
+        "h11, Granian with hyper and Daphne with Twisted. ``HTTP_PARSER`` selects the other parser of Uvicorn and "
+        "Gunicorn. Gunicorn's compiled parser is published only as source code (see below).",
         "uvicorn--http --loop --asgi-loop http_parser --runtime",
     ),
     Concern(
-        "Lifespan, and when Django is loaded",
-        "Django doesn't implement ASGI's lifespan protocol, so it is switched off in servers that try it. Every "
+        "Lifespan and loading of Django",
+        "Django doesn't implement ASGI's lifespan protocol, so it is disabled in servers that would use it. Every "
         "worker loads Django separately: options that load it once before the fork, to save memory, are off.",
         "--lifespan --asgi-lifespan --lazy-apps --need-app --single-interpreter --module --application-type "
         "--callable-object --server-type --app",
     ),
     Concern(
         "Requests: sizes, bodies, unusual paths",
-        "Servers must not refuse requests that other servers leave to Django. By default, nginx and Waitress read a "
-        "whole request before they pass it on, and nginx buffers the answers of the server.",
+        "No server may refuse a request that other servers pass to Django. By default, nginx and Waitress read a "
+        "whole request before they pass it on, and nginx buffers the server's responses.",
         "--buffer-size --limit-request-body client_max_body_size --map-head-to-get --chunked-request "
         "AllowEncodedSlashes --no-ws proxy_pass proxy_http_version proxy_set_header proxy_redirect default "
         "--forwarded-allow-ips",
     ),
     Concern(
         "HTTP/2",
-        "For a client that negotiates it over TLS (``TLS=1``), on servers that support it. Gunicorn's sync worker "
-        "doesn't support it, so the files of Gunicorn's other workers contain the setting.",
+        "Servers that support HTTP/2 use it for clients that negotiate it over TLS (``TLS=1``). Gunicorn's sync "
+        "worker doesn't support HTTP/2, so only the files of Gunicorn's other workers contain the setting.",
         "http_protocols",
     ),
     Concern(
         "WebSockets",
-        "A ping after 20 seconds, with 20 seconds for the answer, if the server has such settings. Granian has no "
-        "heartbeat, Hypercorn doesn't check for the answer, and Action Cable's heartbeat takes three seconds. "
-        "python-socketio has its own heartbeat, so Uvicorn's is off in that setup. The heartbeats of ws and "
-        "socket.io are set in ``peers/``. The size limit of a message keeps its default (:ref:`page-peers`), and so "
-        "does compression, which is only used if a test asks for it. Uvicorn has two implementations. The setup "
-        "names one.",
+        "If a server has such settings, it sends a ping after 20 seconds and waits 20 seconds for the answer. Granian "
+        "has no heartbeat, Hypercorn doesn't check for the answer, and the interval of Action Cable's heartbeat is "
+        "three seconds. python-socketio has its own heartbeat, so Uvicorn's heartbeat is off in this setup. The "
+        "heartbeats of ws and socket.io are set in ``peers/``. The maximum size of a message and the compression keep "
+        "their defaults (:ref:`page-peers`). Compression is only used if a test requires it. Uvicorn has two "
+        "implementations of WebSockets, and each setup selects one of them.",
         "--ws --ws-ping-interval --ws-ping-timeout --ping-interval --ping-timeout --websocket-ping-interval --redis "
         "--environment",
     ),
@@ -106,17 +109,17 @@ CONCERNS = (
     ),
     Concern(
         "Restarts and stopping",
-        "No server restarts a worker because a file changed, or after a number of requests unless ``MAX_REQUESTS`` "
-        "is set. This is the default of most servers. Uvicorn and uWSGI read the number from the environment. All "
-        "servers give requests in flight three seconds when they stop, and supervisor ends the remaining processes "
-        "after five.",
+        "No server restarts a worker because a file changed, or, unless ``MAX_REQUESTS`` is set, after a number of "
+        "requests. This is the default of most servers. Uvicorn and uWSGI read the number from the environment. When "
+        "a server stops, requests in flight have three seconds to finish, and supervisor kills the remaining "
+        "processes after five seconds.",
         "--graceful-timeout --timeout-graceful-shutdown --workers-kill-timeout --worker-reload-mercy "
         "--shutdown-timeout --die-on-term --disable-reloading max_requests max_requests_jitter",
     ),
     Concern(
-        "Its address and files",
-        "The program that clients connect to listens on ``BIND`` and ``PORT``, and the programs behind it on Unix "
-        "sockets. Files are in ``RUN_DIR``, in memory. Gunicorn gets a configuration file of this project, because "
+        "Addresses and files",
+        "The program to which clients connect listens on ``BIND`` and ``PORT``, and the programs behind it on Unix "
+        "sockets. Files are in ``RUN_DIR``, in memory. Gunicorn reads this project's configuration file, because "
         "otherwise it would read the file of the served project.",
         "--bind --host --port uwsgi--http --fd --uds --socket --http-to --worker-tmp-dir control_socket_disable "
         "--config --vacuum --strict --working-directory --server-root --include-file --locale daemon pid "
@@ -127,7 +130,7 @@ CONCERNS = (
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A program's setting; the value may be empty."""
+    """A setting of a program. The value may be empty."""
 
     program: str
     name: str
@@ -135,26 +138,26 @@ class Setting:
 
     @property
     def shown(self) -> str:
-        """The text in the table."""
+        """The name and the value, as the table shows them."""
         return f"{self.name} {self.value}".strip()
 
 
 def concern(setting: Setting) -> Concern:
-    """Return the setting's concern.
+    """Return the topic of a setting.
 
     Raises:
-        LookupError: If no concern contains the setting.
+        LookupError: If no topic contains the setting.
     """
     for found in CONCERNS:
         if {setting.name, setting.program + setting.name} & set(found.names.split()):
             return found
     raise LookupError(
-        f"{setting.program} {setting.shown}: add it to a concern, with the reason, in docs/_ext/setup_settings.py"
+        f"{setting.program} {setting.shown}: add the setting and its reason to docs/_ext/setup_settings.py"
     )
 
 
 def settings(setup: Setup) -> Iterator[Setting]:
-    """Yield all settings of the setup's programs, from its file and from the files that its commands name."""
+    """Yield all settings of a setup's programs, from the setup's file and from the files that its commands use."""
     config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     config.read(setup.file, encoding="utf-8")
     for section in config.sections():
@@ -170,13 +173,13 @@ def settings(setup: Setup) -> Iterator[Setting]:
 
 
 def plain(text: str) -> str:
-    """Return a value without supervisor's markup: WORKERS for ``%(ENV_WORKERS)s``."""
+    """Return a value without supervisor's markup, such as WORKERS for ``%(ENV_WORKERS)s``."""
     text = text.replace("%(here)s/../../", "").replace("%(here)s/..", "supervisor")
     return re.sub(r"%\(ENV_(BENCH_)?(\w+)\)s", r"\2", text)
 
 
 def options(words: list[str]) -> Iterator[Setting]:
-    """Yield the options of a command line with their values, without the application at the end."""
+    """Yield the options of a command line with their values, without the application, which is the last word."""
     program, *rest = words
     for at, word in enumerate(rest):
         if word.startswith("-"):
@@ -205,7 +208,7 @@ def settings_in(text: str, file: str) -> Iterator[Setting]:
 
 
 def heredoc(lines: Iterable[str]) -> list[str]:
-    """Return the lines between <<CONF and CONF."""
+    """Return the lines of a shell script between <<CONF and CONF."""
     inside, found = False, []
     for line in lines:
         if line == "CONF":
@@ -218,7 +221,7 @@ def heredoc(lines: Iterable[str]) -> list[str]:
 
 
 def tables(setups: Iterable[Setup]) -> dict[Concern, dict[str, list[str]]]:
-    """Return the settings of each concern, with the names of the setups that have them."""
+    """Return the settings of each topic, with the names of the setups that use each setting."""
     found: dict[Concern, dict[str, list[str]]] = {each: {} for each in CONCERNS}
     for setup in setups:
         for setting in settings(setup):

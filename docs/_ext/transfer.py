@@ -1,4 +1,4 @@
-"""Show how well a machine's ratios are predicted by the ratios of other machines."""
+"""Show how well the ratios that other machines measured predict a machine's ratios."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Logs = Mapping[tuple[str, str], float]  # ratios by label and test
 
 
 def logs_of(results: Results, without: Sequence[str] = ()) -> Logs:
-    """Return the logarithms of the ratios of CPU time per request to the baseline."""
+    """Return the logarithms of the setups' CPU time per request, relative to the baseline."""
     found = {(label, test): one for (label, test, metric), one in results.comparisons.items() if metric == CPU.name}
     return {key: log(one.ratio) for key, one in found.items() if one.blocks and key[0] not in without}
 
 
 def left_out_errors(machines: Sequence[Logs]) -> list[float]:
-    """Return the errors of each machine's ratios, as absolute logarithms, in ascending order.
+    """Return the errors of all predicted ratios, as absolute logarithms, in ascending order.
 
-    Each ratio is predicted by the geometric mean of the other machines' ratios.
+    The prediction of a machine's ratio is the geometric mean of the other machines' ratios.
     """
     common = set.intersection(*(set(one) for one in machines))
     errors = []
@@ -38,7 +38,7 @@ def left_out_errors(machines: Sequence[Logs]) -> list[float]:
 
 
 class Transfer(FromResults):
-    """Insert a row for each named study, with the errors of its predicted ratios.
+    """Insert a table with a row for each named study, which shows the errors of its predicted ratios.
 
     The option ``without`` leaves out setups whose code changed between the runs.
     """

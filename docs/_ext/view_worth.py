@@ -1,8 +1,8 @@
 """Show what the choice of a server is worth for a view: a chart, a table, and the errors of the prediction.
 
-``.. view-worth::`` with ``chart``, ``table`` or ``errors [STUDY]`` takes all figures from the newest committed runs.
-README has the same chart in docs/choosing.svg, which ``readme.py`` writes together with the model that ``run --app``
-uses.
+The directive ``view-worth`` inserts a ``chart``, a ``table`` or ``errors [STUDY]`` with figures from the newest
+committed runs. README shows the same chart from docs/choosing.svg. ``readme.py`` writes this file, and the model that
+``run --app`` uses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COLUMNS_MS = (1.0, 10.0, 100.0)
 
 
 def title() -> str:
-    """Return the finding, with the figures of the newest run."""
+    """Return the chart's title, which states the finding with the figures of the newest run."""
     known = {kind: [label for label in shown() if interface(label) == kind] for kind in SHOWN}
     wsgi = max(abs(1 - model().relative(label, TITLE_MS).value) for label in known["wsgi"])
     best = max(model().relative(label, TITLE_MS).value for label in known["asgi"])
@@ -42,7 +42,7 @@ def title() -> str:
 
 
 def chart() -> tuple[str, str]:
-    """Return the chart as SVG, and a description of its content."""
+    """Return the chart as SVG, and its description."""
     spec = shared.finish(shared.stacked([_curves(), _views()], 8), title(), [], [])
     spec["config"]["title"]["fontSize"] = 13
     words = [
@@ -53,7 +53,7 @@ def chart() -> tuple[str, str]:
 
 
 def as_file() -> str:
-    """Return the chart as a document that is dark if the reader's system is."""
+    """Return the chart as an SVG document, which is dark if the reader's system uses a dark theme."""
     return drawing.file(*chart())
 
 
@@ -93,7 +93,7 @@ def _steps() -> list[float]:
 
 
 def _points(measured_to_ms: float) -> Iterator[dict[str, Any]]:
-    """Draw the curves. Their solid part ends at the longest measured view."""
+    """Yield the points of the curves. The measured part of a curve ends at the longest measured view."""
     steps = _steps()
     for label in [*shown(), models.BASELINE]:
         kind = palette.kind("wsgi" if label == models.BASELINE else interface(label))
@@ -107,7 +107,7 @@ def _points(measured_to_ms: float) -> Iterator[dict[str, Any]]:
 
 
 def _many_queries() -> Iterator[dict[str, Any]]:
-    """Draw the band of ASGI, from views without queries to the held-out view with the largest growth."""
+    """Yield the points of the ASGI band, from views without queries to the held-out view with the largest growth."""
     asgi = [label for label in shown() if interface(label) == "asgi"]
     for ms in _steps():
         low = min(model().relative(label, ms, model().asgi_growth).low for label in asgi)
@@ -121,7 +121,7 @@ def _colour() -> alt.Color:
 
 
 def _names(x: alt.X, y: alt.Y) -> Iterator[Any]:
-    """Draw the names of the curves next to them, and the meaning of lines and dots."""
+    """Yield charts with the names of the curves, and with a key for lines and dots."""
     top, bottom = (model().relative(label, 0.17) for label in ("granian-wsgi", "mod_wsgi-express"))
     asgi = model().relative("uvicorn", 0.17)
     names = [
@@ -169,14 +169,14 @@ class ViewWorthDirective(SphinxDirective):
             return [embedded("view-worth", *chart())]
         lines = {"table": table, "errors": errors}.get(self.arguments[0])
         if lines is None:
-            raise self.error("view-worth has the parts chart, table and errors")
+            raise self.error(f"view-worth: there is no part {self.arguments[0]}. The parts are chart, table and errors")
         return self.parse_text_to_nodes("\n".join(lines(*self.arguments[1:])))
 
 
 def table() -> Iterator[str]:
-    """Yield the CPU time that each server adds, as reST."""
+    """Yield a table of the CPU time that each server adds, as reST."""
     at = [f"{ms:g} ms" for ms in COLUMNS_MS]
-    headings = ("setup", "interface", "added, ms", "compared with gthread, ms (95% intervals that hold together)", *at)
+    headings = ("setup", "interface", "added, ms", "compared with gthread, ms (simultaneous 95% intervals)", *at)
     yield from _table([headings, *map(_row, [models.BASELINE, *shown()])])
     if model().partly_idle:
         yield from ["", f"Not shown, because the core wasn't full: {', '.join(model().partly_idle)}."]
@@ -197,7 +197,7 @@ def _row(label: str) -> tuple[str, ...]:
 
 
 def errors(study: str = HELD_OUT) -> Iterator[str]:
-    """Yield the study's held-out views with their predicted and measured throughput, and the mean errors, as reST."""
+    """Yield a table of a study's held-out views, with predicted and measured throughput, and the mean errors."""
     rows = [("view", "setup", "CPU, ms", "predicted", "measured", "measured, by CPU time", "log error")]
     for one in held_out(study):
         predicted = f"{ratio(one.predicted.value)} ({ratio(one.predicted.low)} to {ratio(one.predicted.high)})"
@@ -209,7 +209,7 @@ def errors(study: str = HELD_OUT) -> Iterator[str]:
         rate, cpu = (mean(map(abs, (getattr(one, name) for one in found))) for name in ("error", "cpu_error"))
         yield from [
             "",
-            f"- {palette.kind(kind)}: the mean log error is {rate:.3f} by requests/s, {cpu:.3f} by CPU time.",
+            f"- {palette.kind(kind)}: the mean log error is {rate:.3f} by requests/s, and {cpu:.3f} by CPU time.",
         ]
 
 

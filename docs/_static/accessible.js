@@ -1,15 +1,15 @@
 "use strict";
-// What the theme leaves out for screen readers and keyboards: names of its landmarks, levels of its headings, and a stop
-// of the Tab key at whatever scrolls sideways, and at nothing that does not.
+// Add what screen readers and keyboards need and the theme lacks: names of the landmarks, levels of the headings, and a
+// tab stop for each element that scrolls horizontally, but not for other elements.
 
 for (const [landmark, name] of [[".sidebar-drawer", "Site"], [".toc-drawer", "This page"]])
   document.querySelector(landmark)?.setAttribute("aria-label", name);
 for (const caption of document.querySelectorAll("[role=heading]:not([aria-level])")) caption.ariaLevel = "2";
-// Sphinx gives citations roles that ARIA has withdrawn, and takes a table's empty corner for a heading.
+// Sphinx writes deprecated ARIA roles for citations, and marks a table's empty corner cell as a heading.
 for (const cited of document.querySelectorAll(".citation-list, .citation-list [role]")) cited.removeAttribute("role");
 for (const corner of document.querySelectorAll("th:empty")) corner.setAttribute("role", "none");
 
-// A chart is not drawn smaller than it can be read, so its box scrolls and its caption does not.
+// A chart has a minimum width, so that it stays readable. Its box scrolls, but its caption doesn't.
 for (const image of document.querySelectorAll("figure > img")) {
   const box = Object.assign(document.createElement("div"), { className: "scrolls" });
   image.replaceWith(box);

@@ -1,5 +1,6 @@
 "use strict";
-// The explorer of docs/results/explorer.rst: a chart and a table of the selected figures, and the selection in the page's address.
+// The explorer of docs/results/explorer.rst shows a chart and a table of the selected figures, and stores the selection
+// in the page's address.
 
 const data = JSON.parse(document.getElementById("explorer-data").textContent);
 const form = document.getElementById("explorer-form");
@@ -8,14 +9,14 @@ const field = (name) => form.elements.namedItem(name);
 const FIRST = Object.keys(data.runs).find((run) => run.endsWith("first-look"));
 const CHOICES = { run: FIRST, test: "", metric: "", filter: "", sort: "value" };
 
-/** An element with text and attributes. */
+/** Create an element with a text and attributes. */
 function made(tag, text = "", attributes = {}) {
   const element = Object.assign(document.createElement(tag), attributes);
   element.append(text);
   return element;
 }
 
-/** Fill a select with [value, text], and return the selected value: the wanted value if it exists, else the first. */
+/** Fill a select element from pairs of value and text. Select the wanted value, or else the first, and return it. */
 function offer(name, pairs, wanted) {
   field(name).replaceChildren(...pairs.map(([value, text]) => made("option", text, { value })));
   field(name).value = pairs.some(([value]) => value === wanted) ? wanted : (pairs[0]?.[0] ?? "");
@@ -25,7 +26,7 @@ function offer(name, pairs, wanted) {
 const number = (value) =>
   value === null ? "–" : value.toLocaleString("en", value >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 
-/** Fill in the form from `wanted`, and return the selection. */
+/** Fill in the form with the wanted selection, and return the actual selection. */
 function chosen(wanted) {
   const run = offer("run", Object.entries(data.runs).map(([name, one]) => [name, one.title]), wanted.run);
   const { rows, tests } = data.runs[run];
@@ -51,7 +52,7 @@ function described(name) {
   return unit ? `${label}, ${unit}` : label;
 }
 
-/** The rows to show, in their order. */
+/** Return the rows to show, in the selected order. */
 function shown({ rows, metric, filter, sort, without }) {
   const words = filter.toLowerCase().split(",").map((word) => word.trim()).filter(Boolean);
   const wanted = (row) => !words.length || words.some((word) => `${row.setup} ${row.interface}`.toLowerCase().includes(word));
@@ -65,7 +66,7 @@ function shown({ rows, metric, filter, sort, without }) {
 const scheme = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => ({ light: false, dark: true })[document.body.dataset.theme] ?? scheme.matches;
 
-/** The Vega-Lite specification: a bar with its interval for each row, below its name. */
+/** Return the Vega-Lite specification of a chart with a bar and its interval below each setup's name. */
 function chart(rows, metric) {
   const style = getComputedStyle(document.body);
   const ink = style.getPropertyValue("--color-foreground-primary").trim() || style.color;
@@ -111,7 +112,7 @@ function table(rows, metric) {
 
 let picked;
 
-/** Show the wanted figures. */
+/** Show the wanted selection. */
 function show(wanted) {
   picked = chosen(wanted);
   const rows = shown(picked);
@@ -123,7 +124,7 @@ function show(wanted) {
   if (rows.length) window.vegaEmbed(part("chart"), chart(rows, picked.metric), { actions: false, renderer: "svg" });
 }
 
-/** The choices of the page's address. */
+/** Return the selection in the page's address. */
 function ofAddress() {
   const address = new URLSearchParams(location.hash.slice(1));
   return { ...CHOICES, ...Object.fromEntries(address), without: address.get("without")?.split(",") ?? [] };
@@ -133,7 +134,7 @@ form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("input", (event) => {
   const read = Object.fromEntries(Object.keys(CHOICES).map((name) => [name, field(name).value]));
   const same = event.target.name !== "run" && event.target.name !== "test";
-  if (!same) read.metric = ""; // what the other test is judged by
+  if (!same) read.metric = ""; // select the default metric of the other test
   const without = same ? [...form.querySelectorAll("[name=setup]:not(:checked)")].map((box) => box.value) : [];
   const address = new URLSearchParams({ ...read, ...(without.length ? { without: without.join(",") } : {}) });
   history.replaceState(null, "", `#${address}`);
@@ -142,7 +143,7 @@ form.addEventListener("input", (event) => {
   if (details !== null) form.querySelector(`[name=setup][value="${CSS.escape(details)}"]`)?.focus();
 });
 addEventListener("hashchange", () => show(ofAddress()));
-// The page's theme: the chart has its inks.
+// Draw the chart again in the colours of a changed theme.
 new MutationObserver(() => show({ ...picked })).observe(document.body, { attributeFilter: ["data-theme"] });
 scheme.addEventListener("change", () => show({ ...picked }));
 show(ofAddress());

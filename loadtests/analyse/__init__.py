@@ -1,1 +1,1 @@
-"""From observations to intervals and verdicts. Pure: numbers in, numbers out."""
+"""Compute intervals and verdicts from the observations of a run. This package doesn't measure anything."""

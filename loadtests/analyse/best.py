@@ -1,13 +1,14 @@
-"""Find the cells that may be the best: a set that includes the true best with 95% confidence.
+"""Find the cells of a sweep that may be the best. The set includes the true best cell with 95% confidence.
 
-The cell that looks best was selected by its figure, so that figure is biased. So every cell is kept unless another one
-is significantly better (Gupta, *On some multiple decision (selection and ranking) rules*, Technometrics 7, 1965). With
-the same confidence, no cell is further behind the true best than its ``worst`` (Hsu, *Constrained simultaneous
-confidence intervals for multiple comparisons with the best*, Annals of Statistics 12, 1984).
+The cell that looks best was selected by its figure, so this figure is biased. Therefore, a cell is dropped only if
+another cell is significantly better (Gupta, *On some multiple decision (selection and ranking) rules*, Technometrics 7,
+1965). With the same confidence, no cell is further behind the true best cell than its ``worst`` ratio (Hsu,
+*Constrained simultaneous confidence intervals for multiple comparisons with the best*, Annals of Statistics 12, 1984).
 
-Cells are compared within common blocks, with the noise of each (``moderated``). With a common noise, one in eight
-sweeps would drop the best cell if it is three times noisier than the others. The intervals are adjusted with
-Bonferroni's method. Effects come from the model cell plus block, so a cell that misses blocks has a place too.
+Cells are compared within common blocks, and each cell has its own noise (``moderated``). If all cells were assumed to
+be equally noisy, one in eight sweeps would drop a best cell that is three times noisier than the other cells. The
+intervals are adjusted with Bonferroni's method. The effects of the cells come from an additive model of cell and block,
+so cells with missing blocks are also ranked.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from loadtests.analyse.trimmed import SAME, Array
 
 @dataclass(frozen=True)
 class Place:
-    """A cell compared with the best.
+    """The result of comparing a cell with the best cell.
 
-    ``ratio`` is its ratio to the cell that looks best, and ``worst`` its worst possible ratio to the true best (0 or
-    infinite if unknown). ``may_be_best`` means that no other cell is significantly better.
+    ``ratio`` is the cell's ratio to the cell that looks best, and ``worst`` the worst possible ratio to the true best
+    cell (0 or infinity if unknown). ``may_be_best`` means that no other cell is significantly better.
     """
 
     ratio: float
@@ -44,11 +45,10 @@ def places(
     confidence: float = CONFIDENCE,
     bounds: Bounds | None = None,
 ) -> dict[str, Place]:
-    """The place of each cell that has a value.
+    """Return the place of each cell that has a value.
 
-    ``samples`` are logarithms by block. ``bounds`` are the blocks with lower bounds.
-
-    With one common block or none, every cell may be the best.
+    ``samples`` contains the logarithms of each cell's values by block, and ``bounds`` the blocks in which a cell's
+    value is a lower bound. If the cells have at most one block in common, every cell may be the best.
     """
     known = {label: sample for label, sample in samples.items() if sample}
     if not known:
@@ -68,16 +68,16 @@ def places(
 
 
 def ranked(samples: Mapping[str, Sample], more_is_better: bool) -> list[str]:
-    """The cells with a value, the best first."""
+    """Return the cells that have a value, starting with the best cell."""
     known = {label: sample for label, sample in samples.items() if sample}
     effects = dict(zip(known, _effects(known), strict=True)) if known else {}
     return sorted(known, key=lambda label: float(effects[label]), reverse=more_is_better)
 
 
 def _ahead(row: Row, sign: float, error: float) -> tuple[Array, Array]:
-    """Return the limits of the difference between the row's and the column's cell.
+    """Return the lower and the upper limits of the differences between cells, each as a matrix.
 
-    Each is wrong with probability ``error``.
+    A difference is the row's cell minus the column's cell. Each limit is wrong with probability ``error``.
     """
     low, high = (np.zeros((len(row.samples), len(row.samples))) for _ in range(2))
     for (i, one), (j, other) in combinations(enumerate(row.samples), 2):
@@ -92,7 +92,7 @@ def _ahead(row: Row, sign: float, error: float) -> tuple[Array, Array]:
 
 
 def _effects(known: Mapping[str, Sample]) -> Array:
-    """Estimate each cell's effect with the model cell plus block."""
+    """Estimate each cell's effect with an additive model of cell and block."""
     blocks = sorted({block for sample in known.values() for block in sample})
     rows = [
         (i, blocks.index(block), value) for i, sample in enumerate(known.values()) for block, value in sample.items()

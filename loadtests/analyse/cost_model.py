@@ -1,13 +1,13 @@
 """Predict the throughput of a view on each server from the CPU time that the server adds to a request.
 
 A request costs ``v + a`` ms of CPU time. ``v`` is the view's own CPU time. ``a`` is the rest, measured with a view that
-does nothing: the server, Django's handler, the middleware and the resolver. ``b`` is the ``a`` of the baseline. If the
-servers' cores are full, a server answers ``(v + b) / (v + a)`` of the baseline's requests.
+does nothing: the server, Django's handler, the middleware and the resolver. ``b`` is the value of ``a`` for the
+baseline. If the servers' cores are full, a server answers ``(v + b) / (v + a)`` times as many requests as the baseline.
 
-All times hold at the speed of the machine during the run. Another run's times are scaled by its calibration loop.
+All times apply to the machine's speed during the run. Times from another run are scaled by its calibration loop.
 
-``HeldOut`` measures the model's limits. Under ASGI, a view with many queries costs more than ``v``, and its core isn't
-full. ``growth`` is this extra time as a share of ``v``. Intervals cover the noise between trials, not model errors.
+``HeldOut`` measures the model's limits. Under ASGI, a view with many queries costs more than ``v`` and doesn't fill its
+core. ``growth`` is this extra time as a share of ``v``. Intervals cover the noise between trials, not model errors.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from loadtests.plan.entries import alike
 from loadtests.plan.kinds.requests import RPS
 
 BASELINE = "gunicorn-gthread"
-# Two runs on one machine differ by up to this factor after the correction by the calibration loop.
+# Two runs on the same machine differ by up to this factor, even after the correction with the calibration loop.
 SPEED_ERROR = 1.3
 SHIPPED = ROOT / "loadtests" / "analyse" / "reference_costs.json"
 
 
 class Ranged(msgspec.Struct, frozen=True):
-    """A value and its interval."""
+    """A value and the limits of its interval."""
 
     value: float
     low: float
     high: float
 
     def scaled(self, factor: float, error: float = 1.0) -> Ranged:
-        """Return the value times ``factor``, with an interval that allows for an ``error`` of that factor."""
+        """Return the value times ``factor``, with an interval that is wider by the factor ``error`` at each end."""
         ends = [end * factor * by for end in (self.low, self.high) for by in (1 / error, error)]
         return Ranged(self.value * factor, min(ends), max(ends))
 
@@ -51,10 +51,10 @@ class CostModel(msgspec.Struct, frozen=True):
     """The CPU time that each server adds to a request.
 
     Args:
-        source: The study and the day of the run.
+        source: The name of the study and the date of the run.
         baseline_ms: ``b``.
         added_ms: ``a - b`` by label, with simultaneous 95% intervals from ratios within blocks.
-        partly_idle: The labels whose cores weren't full, so that ``a`` isn't known.
+        partly_idle: The labels that didn't fill the servers' cores, so that their ``a`` isn't known.
         calibration_s: The median time of the calibration loop during the run, or None if it wasn't measured.
         asgi_growth: The largest ``growth`` that was measured under ASGI.
     """
@@ -74,14 +74,14 @@ class CostModel(msgspec.Struct, frozen=True):
 
 
 class HeldOut(msgspec.Struct, frozen=True):
-    """A prediction for a view that the model wasn't made from, and the measurement.
+    """The prediction for a view that the model doesn't include, with the measured values.
 
     Args:
-        view_ms: ``v``, by the baseline's CPU time for a request to this view.
+        view_ms: ``v``, derived from the baseline's CPU time for a request to this view.
         predicted: The predicted throughput relative to the baseline.
-        by_cpu: The baseline's measured CPU time over the server's.
-        by_rate: The server's measured requests per second over the baseline's.
-        growth: How much more core time the view needed than predicted, as a share of ``v``.
+        by_cpu: The baseline's measured CPU time divided by the server's CPU time.
+        by_rate: The server's measured requests per second divided by the baseline's requests per second.
+        growth: The core time that the view needed in addition to the prediction, as a share of ``v``.
     """
 
     label: str
@@ -100,17 +100,17 @@ class HeldOut(msgspec.Struct, frozen=True):
 
     @property
     def cpu_error(self) -> float:
-        """The log ratio of the predicted to the measured CPU time."""
+        """The log ratio of the predicted throughput to the throughput that the measured CPU times imply."""
         return log(self.predicted.value / self.by_cpu)
 
 
 def baseline_of(results: Results) -> str | None:
-    """Return the first label that runs the baseline's setup, or None if the run lacks this setup."""
+    """Return the first label of the baseline's setup, or None if the run doesn't contain this setup."""
     return next((entry.label for entry in results.study.entries if entry.setup == BASELINE and not entry.variant), None)
 
 
 def cost_model(results: Results, test: str) -> CostModel | None:
-    """Return the model of a closed loop's requests, or None if it has no CPU time of a baseline with full cores."""
+    """Return the model for a closed-loop test, or None if the baseline's CPU time with full cores isn't known."""
     baseline = baseline_of(results)
     samples = Observations(results.observations).samples.get((test, CPU.name), {})
     full = {label: sample for label, sample in samples.items() if not results.is_lower_bound(label, test)}
@@ -131,7 +131,7 @@ def cost_model(results: Results, test: str) -> CostModel | None:
 
 
 def held_out(model: CostModel, results: Results, tests: list[str]) -> Iterator[HeldOut]:
-    """Yield a prediction for each server in each of these tests, from a model of another test of the same run."""
+    """Yield the prediction for each server in each of ``tests``, from the model of another test of the same run."""
     baseline = baseline_of(results)
     assert baseline is not None
     for test in tests:
@@ -154,7 +154,7 @@ def held_out(model: CostModel, results: Results, tests: list[str]) -> Iterator[H
 
 
 def shipped() -> CostModel:
-    """Return the model of the newest reference run, which ``docs/_ext/readme.py`` writes."""
+    """Return the model of the newest reference run, from the file that ``docs/_ext/readme.py`` writes."""
     return msgspec.json.decode(SHIPPED.read_bytes(), type=CostModel)
 
 
@@ -164,7 +164,7 @@ def encoded(model: CostModel) -> str:
 
 
 def with_growth(model: CostModel, growth: float) -> CostModel:
-    """Return the model with the largest growth under ASGI."""
+    """Return a copy of the model with ``growth`` as the largest growth under ASGI."""
     return msgspec.structs.replace(model, asgi_growth=growth)
 
 

@@ -1,21 +1,21 @@
-"""Confidence intervals for means over blocks, simultaneous over all comparisons of a study.
+"""Compute confidence intervals for means over blocks, simultaneously for all comparisons of a study.
 
-The figures are logarithms, so means are geometric. They are trimmed if there are at least ``trimmed.ENOUGH`` blocks.
-There are two kinds of intervals:
+The figures are logarithms, so means are geometric. Means of at least ``trimmed.ENOUGH`` blocks are trimmed. There are
+two kinds of intervals:
 
 - If the noise of both setups is known from the whole test (``moderated``): Student's t with the degrees of freedom of
   the summed variances (Satterthwaite, *An approximate distribution of estimates of variance components*, Biometrics
   Bulletin 2, 1946).
-- Otherwise, from the sample only: Student's t, or for a trimmed mean a studentised bootstrap from the normal
-  distribution. Ten blocks are too few to draw samples from, and a percentile bootstrap cannot leave the range of the
-  data.
+- Otherwise, from the sample only: Student's t, or for a trimmed mean, a studentised bootstrap from the normal
+  distribution. Ten blocks are too few for resampling, and the limits of a percentile bootstrap can't be outside the
+  range of the data.
 
 The distribution of the noise matters little: heavy tails make the intervals wider rather than too narrow, and the log
 ratio of equal setups is symmetric for any distribution of their noise.
 
-Each interval has Bonferroni's level, so that all of them hold together with 95%, however they correlate. Holm's
-procedure would gain nothing, because each comparison keeps a claim that would be false: a difference either way, or
-equivalence.
+Each interval has Bonferroni's level, so that all intervals hold simultaneously with 95% confidence, however they
+correlate. Holm's procedure would gain nothing, because a false claim remains possible for each comparison: a difference
+in either direction, or equivalence.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ from loadtests.analyse.moderated import Noise
 from loadtests.analyse.trimmed import Array
 
 CONFIDENCE = 0.95
-# If intervals are checked repeatedly until they are narrow, they hold with 95% if each check uses this level, starting
-# at this number of blocks (``tools.simulation``).
+# If a run checks its intervals repeatedly until they are narrow, they hold with 95% confidence if each check uses this
+# level and the first check comes after this number of blocks (``tools.simulation``).
 CONFIDENCE_OF_LOOKS = 0.98
 FIRST_LOOK = 8
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and its interval. ``method`` is moderated, trimmed, student, constant (equal except for rounding) or none.
+    """A mean and its interval.
 
-    With too many infinite values, the estimate is their median.
+    ``method`` is moderated, trimmed, student, constant (all values are equal except for rounding) or none. If too many
+    values are infinite, the estimate is the median.
     """
 
     estimate: float
@@ -53,7 +54,7 @@ class Interval:
 
 
 def simultaneous(samples: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> list[Interval]:
-    """Return an interval for the mean of each sample. Together they hold with ``confidence``."""
+    """Return an interval for the mean of each sample. All intervals hold simultaneously with ``confidence``."""
     error_each = (1 - confidence) / max(1, len(samples))
     return [by_itself(sample, error_each) for sample in samples]
 
@@ -64,7 +65,7 @@ def alone(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
 
 
 def by_itself(values: Sequence[float], error: float) -> Interval:
-    """Return the interval from a single sample, wrong with probability ``error``."""
+    """Return an interval from one sample without other knowledge. It is wrong with probability ``error``."""
     sample = np.array(values, dtype=float)
     if len(sample) < 2 or not trimmed.finite(sample, trimmed.cut_of(len(sample))):
         return Interval(middle(sample), -inf, inf, "none")
@@ -77,7 +78,7 @@ def by_itself(values: Sequence[float], error: float) -> Interval:
 
 
 def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
-    """Return the interval if the noise is known from other setups."""
+    """Return an interval for a sample whose noise is also known from other setups."""
     sample = np.array(values, dtype=float)
     outside = trimmed.cut_of(len(sample))
     if len(sample) < 2 or not trimmed.finite(sample, outside):
@@ -88,7 +89,7 @@ def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
 
 
 def opened(interval: Interval, below: bool, above: bool) -> Interval:
-    """Return the interval. It is open at an end if the figure is only a bound there."""
+    """Return the interval, with an open lower end if ``below`` and an open upper end if ``above``."""
     low, high = -inf if below else interval.low, inf if above else interval.high
     return replace(interval, low=low, high=high)
 
@@ -99,9 +100,10 @@ def around(centre: float, reach: float, method: str) -> Interval:
 
 
 def equal(value: float, count: int, error: float) -> Interval:
-    """Return the interval of ``count`` equal values. Figures in steps, such as a capacity, are often equal by chance.
+    """Return the interval for ``count`` equal values.
 
-    With probability 2 ** (1 - count), all values are on one side of the truth, for any distribution.
+    Figures that change in steps, such as a capacity, are often equal by chance. For any distribution, all values are on
+    one side of the true value with probability 2 ** (1 - count).
     """
     if 2.0 ** (1 - count) > error:
         return Interval(value, -inf, inf, "none")
@@ -109,7 +111,7 @@ def equal(value: float, count: int, error: float) -> Interval:
 
 
 def middle(values: Array) -> float:
-    """Return the median, also of infinite values. It is NaN between both infinities, or without values."""
+    """Return the median of values that may be infinite. It is NaN between both infinities, or without values."""
     if not len(values):
         return nan
     with np.errstate(invalid="ignore"):

@@ -1,7 +1,7 @@
 """Compare the measured rate with the limit of Little's law for requests that wait for an origin.
 
-A setup whose threads or pool connections limit its concurrency answers at most this number of requests per mean service
-time of the origin, independent of its own cost. The origin measures its service time.
+If threads or pool connections limit the concurrency of a setup, it answers at most that number of requests in each mean
+service time of the origin, independent of its own cost. The origin measures its own service time.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
 from loadtests.records import OriginObservation, Result, Trial
 
-AGREES = 0.03  # the error of a rate over some seconds because of its start and end
-ERRORS_OF_CHANCE = 2.0  # standard errors of a count
-THREADS = re.compile(r"%\(ENV_(BENCH_)?THREADS\)s")  # in the supervisor file of a setup with a thread pool
-FETCH = "/fetch"  # in the path of a view that fetches through a pool
+AGREES = 0.03  # The relative error of a rate over some seconds, because of the start and the end of the load.
+ERRORS_OF_CHANCE = 2.0  # The allowed difference of a count, in standard errors.
+THREADS = re.compile(r"%\(ENV_(BENCH_)?THREADS\)s")  # The supervisor file of a setup with a thread pool matches.
+FETCH = "/fetch"  # The path of a view that fetches through a connection pool contains this.
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,13 @@ class Concurrency:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A setup in a test in which each request waits for an origin of constant latency. Rates are per second.
+    """A setup in a test in which each request waits for an origin with a constant latency. Rates are per second.
 
-    ``own`` is the setup's concurrency. ``effective`` is the smaller one of this and the test's connections.
-    ``service_s`` is the origin's mean service time, ``sent`` the rate sent (None in a closed loop), ``measured`` the
-    rate of successful ``answers``, which needed ``cpu_cores``, and ``grew_mb`` the growth of memory from rest to peak.
-    Threads still work on ``given_up`` requests, so the arithmetic doesn't hold for them.
+    ``own`` is the setup's concurrency, and ``effective`` the smaller of ``own`` and the test's connections.
+    ``service_s`` is the origin's mean service time. ``sent`` is the rate of sent requests (None in a closed loop), and
+    ``measured`` the rate of successful ``answers``, for which the setup used ``cpu_cores``. ``grew_mb`` is the growth
+    of the setup's memory from rest to peak. Threads still work on the ``given_up`` requests, so the calculation doesn't
+    hold for them.
     """
 
     label: str
@@ -54,7 +55,7 @@ class Waiting:
 
     @property
     def each_kb(self) -> float | None:
-        """The memory per request at the origin. The number of such requests is rate times service time."""
+        """The memory per request that waits for the origin. Their number is the rate times the service time."""
         under_way = self.measured * self.service_s
         return self.grew_mb * 1024 / under_way if self.grew_mb is not None and under_way else None
 
@@ -72,7 +73,7 @@ class Waiting:
 
     @property
     def tolerance(self) -> float:
-        """The allowed relative difference. A rate is only as accurate as its count."""
+        """The allowed relative difference from the expected rate. More answers make a rate more accurate."""
         return max(AGREES, ERRORS_OF_CHANCE / sqrt(self.answers)) if self.answers else 1.0
 
     @property
@@ -81,7 +82,7 @@ class Waiting:
 
 
 def waiting(results: Results, test: Test) -> list[Waiting]:
-    """Return the setups of a test that the arithmetic applies to."""
+    """Return the setups in a test for which the limit of Little's law can be calculated."""
     found = (_of_setup(results, test, label) for label in results.labels_in(test.name))
     return [one for one in found if one is not None]
 
@@ -123,18 +124,18 @@ def _grew_mb(trials: Sequence[Trial]) -> float | None:
 
 
 def _steady(trial: Trial) -> OriginObservation | None:
-    """Return the origin of a trial if it was healthy with a constant latency."""
+    """Return the observation of a trial's origin if the origin was healthy and its latency was constant."""
     origin = trial.meanwhile.origin if trial.meanwhile else None
     return origin if origin is not None and origin.steady and origin.requests and origin.request_s else None
 
 
 def _sent(result: Result) -> float:
-    """Return the rate that was sent. Random arrivals differ from the nominal rate."""
+    """Return the rate of sent requests. With random arrivals, it differs from the nominal rate."""
     return result.planned / result.duration_s
 
 
 def _concurrency(results: Results, test: Test, label: str) -> Concurrency | None:
-    """Return the smaller number of the setup's threads and connections to the origin, or None if neither is known."""
+    """Return the number of the setup's threads or pool connections (the smaller), or None if neither is known."""
     if not any(FETCH in request.path for request in test.requests):
         return None
     entry = next(entry for entry in results.study.entries if entry.label == label)

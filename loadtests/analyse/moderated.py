@@ -8,12 +8,12 @@ inaccurate, so each is moved towards the common variance. The more similar the v
 with genes that were measured on a few chips (Smyth, *Linear models and empirical Bayes methods for assessing
 differential expression in microarray experiments*, Statistical Applications in Genetics and Molecular Biology 3, 2004).
 
-A noisy setup does not profit from quiet ones: the added degrees of freedom are limited, and the larger one of the
-setup's variance and the moderated variance counts. A single variance for all setups would triple the errors of studies
+A noisy setup doesn't benefit from quiet setups: the added degrees of freedom are limited, and the larger of the setup's
+own variance and the moderated variance is used. A single variance for all setups would triple the errors of studies
 with a noisy baseline.
 
-Setups can also share noise: within a block, all ASGI setups are slower than all WSGI setups, and in the next block the
-opposite is true. The variance of each setup doesn't contain all of this noise, but the ratios of a pair do. So
+Setups can also share noise. For example, all ASGI setups may be slower than all WSGI setups in one block, and faster in
+the next block. The variance of each setup doesn't contain all of this noise, but the ratios of a pair do. So
 ``towards`` combines the observed variance of a pair with the variance that its two setups predict.
 """
 
@@ -30,19 +30,19 @@ from loadtests.analyse import trimmed
 from loadtests.analyse.trimmed import SAME, Array
 
 MIN_BLOCKS = 3
-MIN_SETUPS = 3  # with two setups, either could be the noisy one
-# The largest weight of the others' noise, in degrees of freedom. With more, simulated studies of a baseline that is
-# three times noisier are wrong in 6 to 8% of cases instead of 5%.
+MIN_SETUPS = 3  # The noise of only two setups can't be separated.
+# The largest weight of the other setups' noise, in degrees of freedom. With a larger weight, simulated studies whose
+# baseline is three times noisier are wrong in 6 to 8% of cases instead of 5%.
 MAX_PRIOR = 4.0
 # The weight of the prediction for a pair, in degrees of freedom. With 3, simulated studies of four blocks in which two
 # families of setups share noise are wrong in more than 5% of cases.
 PREDICTION = 2.0
-FLOOR = 1e-4  # share of the typical variance; smaller variances don't inform their spread (as in limma)
+FLOOR = 1e-4  # the share of the median variance to which smaller variances are raised (as in limma)
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The variance of one trial's logarithm, and its degrees of freedom."""
+    """The variance of the logarithm of a trial's figure, and its degrees of freedom."""
 
     variance: float
     freedom: float
@@ -56,12 +56,13 @@ def towards(observed: Noise, predicted: Noise) -> Noise:
 
 
 def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
-    """Return the noise of each row. ``values`` are logarithms, setups x blocks, and not finite if missing.
+    """Return the noise of each row of ``values``.
 
-    The rows ``alike`` are one setup and share one noise.
+    ``values`` contains logarithms, with a row for each setup and a column for each block. Missing values aren't finite.
+    The rows in ``alike`` are copies of one setup, so they share its noise.
 
     Returns:
-        The noise, or None if there are too few blocks or setups, or if all figures change together exactly.
+        The noise, or None if there are too few blocks or setups, or if all setups' figures change exactly together.
     """
     known: list[Noise | None] = [None] * len(values)
     rows = [row for row, own in enumerate(values) if np.isfinite(own).sum() >= MIN_BLOCKS]
@@ -72,7 +73,7 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
         return known
     count = len(rows)
     blocks = np.isfinite(values[rows]).sum(axis=1)
-    # A setup's part of the differences is known slightly less well than its sum with the other setups.
+    # The variance of one setup is known slightly less accurately than the variance of a difference of two setups.
     freedoms = np.array([trimmed.scale(int(one)).freedom for one in blocks]) * (count - 2) / (count - 1)
     prior, common = _prior(own, float(np.mean(freedoms)), min(float(np.median(blocks)) - 2, MAX_PRIOR))
     own = np.maximum(own, 0.0)
@@ -86,7 +87,7 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
 
 
 def _own_variances(values: Array) -> Array | None:
-    """Return each row's unbiased variance, which can be negative, or None if the pairs don't determine all."""
+    """Return each row's unbiased variance (possibly negative), or None if the pairs don't determine all variances."""
     count = len(values)
     pairs = list(combinations(range(count), 2))
     below, above = (list(side) for side in zip(*pairs, strict=True))
@@ -118,12 +119,12 @@ def _variance(values: Array) -> Array:
 
 
 def _prior(own: Array, freedom: float, most: float) -> tuple[float, float]:
-    """Return the weight (degrees of freedom) and size of the common variance.
+    """Return the weight (in degrees of freedom) and the size of the common variance.
 
-    Both come from the spread of the log variances (Smyth, 6.2).
+    The weight comes from the spread of the log variances (Smyth, 6.2).
     """
     count = len(own)
-    # Estimate it from the residuals of setup plus block. It is never negative.
+    # The variance of the residuals of an additive model of setup and block is never negative.
     observed = ((count - 2) * own + own.mean()) / (count - 1)
     logs = np.log(np.maximum(observed, FLOOR * max(float(np.median(observed)), SAME**2)))
     excess = float(logs.var(ddof=1)) - float(special.polygamma(1, freedom / 2))
@@ -132,7 +133,7 @@ def _prior(own: Array, freedom: float, most: float) -> tuple[float, float]:
 
 
 def _trigamma_inverse(value: float) -> float:
-    """The number whose trigamma function is ``value``, by Newton's method (Smyth, appendix)."""
+    """Return the number whose trigamma function is ``value``, found by Newton's method (Smyth, appendix)."""
     found = 0.5 + 1 / value
     for _ in range(50):
         trigamma = float(special.polygamma(1, found))

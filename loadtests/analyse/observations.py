@@ -1,4 +1,4 @@
-"""The input of the statistics: one figure of one valid trial."""
+"""The input of the statistics: the values of metrics in valid trials."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import log
 
 @dataclass(frozen=True)
 class Observation:
-    """The value of a metric in a trial of a setup in a block. ``at_least`` means that it is a lower bound."""
+    """A setup's value of a metric in one trial. ``at_least`` means that the value is a lower bound."""
 
     label: str
     test: str
@@ -20,18 +20,18 @@ class Observation:
 
 
 Sample = dict[int, float]
-"""The natural logarithm of the value by block. It is infinite for a percentile that wasn't reached."""
+"""The natural logarithms of a metric's values by block. A percentile that wasn't reached is infinite."""
 Bounds = dict[str, set[int]]
-"""The blocks in which a label's value is a lower bound."""
+"""The blocks in which the value is a lower bound, by label."""
 
 
 class Observations:
-    """Logarithms of values by test, metric, label and block. ``bounds`` are the blocks with lower bounds.
+    """The logarithms of values by test, metric, label and block. ``bounds`` contains the blocks with lower bounds.
 
-    Values that aren't positive have no ratio and are left out.
+    Values that aren't positive are left out, because they have no logarithm.
 
     Raises:
-        ValueError: If a block has two values.
+        ValueError: If a label has two values of a metric in the same block.
     """
 
     def __init__(self, observations: Iterable[Observation]) -> None:

@@ -17,17 +17,17 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.objective import MAX_ERRORS, MAX_MISSING
 from loadtests.records import Result, Second, Trial
 
-FAILED = MAX_ERRORS  # above this share of failed requests, the answered requests no longer represent the setup
-LOST = MAX_MISSING  # the share of missing deliveries above which a setup loses messages
-GROWTH = 0.01  # a backlog grows if it takes up more than this share of the requests ...
-GROWTH_P = 0.05  # ... steadily (Kendall's rank correlation of backlog and time) ...
-STEADY = 1.895  # ... or, in slices, by this number of standard errors (the same p for eight: Student, 7 degrees)
-SETTLING = 0.2  # ... after this share of the time, in which connections open
+FAILED = MAX_ERRORS  # Above this share of failed requests, the answered requests no longer represent the setup.
+LOST = MAX_MISSING  # Above this share of missing deliveries, a setup loses messages.
+GROWTH = 0.01  # A backlog grows if more than this share of the requests is added to it.
+GROWTH_P = 0.05  # It grows steadily if Kendall's rank correlation of backlog and time has a smaller p-value.
+STEADY = 1.895  # In slices, it grows steadily by more standard errors (the same p-value for eight: Student, 7 degrees).
+SETTLING = 0.2  # This first share of a trial isn't judged, because connections are still being opened.
 
 
 @dataclass(frozen=True)
 class Overload:
-    """A rate that a setup can't sustain: the requested ``rate``, the rate that it ``sustains``, and ``why``."""
+    """A ``rate`` that a setup can't sustain, the rate that the setup ``sustains``, and the reason (``why``)."""
 
     rate: float
     sustains: float
@@ -44,11 +44,11 @@ class Standing:
 
     Attributes:
         failed: The share of failed and unanswered requests (or other ``units``).
-        overload: The rate that it can't sustain, if any.
+        overload: The rate that the setup can't sustain, if any.
         allowed: The share of requests that may fail.
         lost: The share of lost deliveries.
         unconnected: The share of connections that the setup refused or closed.
-        units: The name of requests in messages, such as ``journeys``.
+        units: The word for requests in messages, such as ``journeys``.
     """
 
     failed: float = 0.0
@@ -64,7 +64,7 @@ class Standing:
 
     @property
     def fails(self) -> bool:
-        """Whether more failed or was lost than allowed."""
+        """Whether more requests, deliveries or connections failed or were lost than allowed."""
         return self.failed > self.allowed or self.loses or self.unconnected > FAILED
 
     @property
@@ -89,7 +89,10 @@ class Standing:
         return ", ".join(self.failures)
 
     def failure_shares(self, whose: str, with_allowed: bool = False) -> list[str]:
-        """Describe each share above the allowed one, or above 0, such as ``2.00% of its requests failed``."""
+        """Describe each share that isn't allowed, such as ``2.00% of its requests failed``.
+
+        With ``with_allowed``, describe each share above 0.
+        """
         shares = (
             (self.lost, LOST, "deliveries are missing"),
             (self.failed, self.allowed, f"{self.units} failed"),
@@ -106,8 +109,8 @@ SOUND = Standing()
 def standing(test: Test, trials: Sequence[Trial]) -> Standing:
     """Return the outcome of a setup in its valid trials of a test.
 
-    It can't sustain a rate if more than half of the trials didn't sustain it, because a single trial may have been
-    disturbed.
+    A setup can't sustain a rate if more than half of its trials didn't sustain the rate, because a single trial may
+    have been disturbed.
     """
     measured = [trial for trial in trials if trial.result]
     found = Standing(
@@ -146,14 +149,14 @@ def unconnected_share(trials: Sequence[Trial]) -> float:
     """Return the share of the connections that were refused, or closed by the server."""
     known = [trial.result.connections for trial in trials if trial.result and trial.result.connections]
     requested = sum(one.requested for one in known)
-    # A lost connection is opened again, and may be lost again.
+    # A lost connection is opened again and may be lost again, so the sum can exceed the number of connections.
     return min(1.0, sum(one.refused + one.lost for one in known) / requested) if requested else 0.0
 
 
 def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
-    """Return whether the number of outstanding requests rises steadily, by more than 1% of the rate.
+    """Return whether the number of outstanding requests rises steadily, each second by more than 1% of the rate.
 
-    By Little's law the backlog is rate times response time, so this also finds response times that only rise.
+    By Little's law, the backlog is the rate times the response time, so rising response times also count.
     """
     sending = [second for second in timeline if second.sent]
     settled = backlog(sending)[int(len(sending) * SETTLING) :]
@@ -168,7 +171,7 @@ def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
 
 
 def backlog(timeline: Sequence[Second]) -> list[int]:
-    """Return the requests in flight at the end of each second."""
+    """Return the number of requests in flight at the end of each second."""
     in_flight, series = 0, []
     for second in timeline:
         in_flight += second.sent - second.ok - second.errors
@@ -179,8 +182,8 @@ def backlog(timeline: Sequence[Second]) -> list[int]:
 def slices_pile_up(backlog: Sequence[int], planned: int) -> bool:
     """Return whether slices steadily leave a backlog of more than 1% of all ``planned`` requests.
 
-    Each slice starts without a backlog, so an overload shows within each slice. A single open request is normal,
-    although at a low rate it is more than 1% of a short slice.
+    Each slice starts without a backlog, so an overload is visible in each slice. A single open request is normal,
+    although it is more than 1% of a short slice at a low rate.
     """
     if sum(backlog) <= max(GROWTH * planned, len(backlog)):
         return False
@@ -205,7 +208,7 @@ def _sustained(trial: Trial, rate: float) -> bool:
 
 
 def _sustained_rate(result: Result) -> float:
-    """Return the successful requests per second, or the deliveries in time if they are fewer."""
+    """Return the rate of successful requests, or the rate of requests whose deliveries were in time, if it is lower."""
     deliveries = result.deliveries
     if deliveries is None or not deliveries.expected:
         return result.rate

@@ -1,4 +1,4 @@
-"""Read trials: the value of every metric, and the generator's delays and load."""
+"""Read the values of all metrics from trials, and the delays and the CPU use of the load generator."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from loadtests.plan.metrics import Metric
 from loadtests.plan.times import LATE
 from loadtests.records import Result, Trial
 
-ROLES = ("web", "worker", "redis")  # the order in which they are shown; other roles follow
+ROLES = ("web", "worker", "redis")  # the order of roles in reports; other roles follow
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
-    """Return all metrics in the order of summary.csv. A role's CPU time follows the total."""
+    """Return all metrics in the order of summary.csv. The CPU time of each role follows the total."""
     found: list[Metric] = []
     for metric in every_metric():
         found.append(metric)
@@ -27,7 +27,7 @@ def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, 
 
 
 def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation]:
-    """Yield the known metrics of a valid trial that its test has."""
+    """Yield an observation for each metric that has a value in a valid trial and belongs to its test (if given)."""
     for metric in every(roles([trial]), roles([trial], charged=False)):
         value = metric.read(trial) if test is None or test.has_metric(metric) else None
         if value is not None:
@@ -37,7 +37,7 @@ def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation
 
 
 def roles(trials: Iterable[Trial], charged: bool = True) -> list[str]:
-    """Return the roles of the charged or the uncharged processes, in the order in which they are shown."""
+    """Return the roles of the charged or the uncharged processes, in the order of reports."""
     found = {process.role for trial in trials for process in trial.processes if process.charged == charged}
     return [role for role in ROLES if role in found] + sorted(found - set(ROLES))
 
@@ -56,7 +56,7 @@ def generator(trial: Trial) -> tuple[float | None, float | None, float | None]:
 
 
 def generator_cpu(result: Result) -> float | None:
-    """Return the share of a core that the generator used, on the machine with the highest share."""
+    """Return the share of a core that the load generator used, on the machine with the highest share."""
     wall_s = max((process.wall_s for process in result.generator), default=0.0)
     cpu_s: defaultdict[str, float] = defaultdict(float)
     for process in result.generator:
@@ -65,27 +65,27 @@ def generator_cpu(result: Result) -> float | None:
 
 
 def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
-    """Return whether a metric is a percentile for which all of these trials have too few requests or messages."""
+    """Return whether a metric is a percentile for which all ``trials`` contain too few requests or messages."""
     results = [trial.result for trial in trials if trial.result]
     times = metric.times
     return times is not None and bool(results) and all(times.too_few(result, metric.key) for result in results)
 
 
 def delay_note(trial: Trial, metric: Metric) -> str:
-    """Return why a percentile isn't reported (the generator's delay, or unfair service), or an empty text."""
+    """Return the reason why a percentile isn't reported (generator delay or unfair service), or an empty string."""
     times, key, result = metric.times, metric.key, trial.result
     if result is None or times is None:
         return ""
     if (share := times.sending_share(result, key)) is not None and share > LATE:
         return f"generator delay is {share:.0%} of {key}"
     if times.is_unfair(result):
-        return f"one connection got {result.answers_in_a_row:.1f} answers in a row"
+        return f"one connection received {result.answers_in_a_row:.1f} answers in a row"
     if (share := times.reading_share(result, key)) is not None and share > LATE:
         return f"reading delay is up to {share:.0%} of {key}"
     return ""
 
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:
-    """Return the number of requests of each process of a role, if it was counted."""
+    """Return the number of requests that each charged process of a role answered, if the requests were counted."""
     own = [process for process in trial.processes if process.charged and process.role == role]
     return [process.requests for process in own if process.requests is not None]

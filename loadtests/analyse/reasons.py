@@ -1,8 +1,8 @@
 """List all reasons that make a trial invalid or doubtful, with a remedy for each.
 
-The figures of an *invalid* trial don't describe the server: the generator was saturated, the contract was broken, a
-process ended, or the clock was changed. Such a trial is shown and repeated once, but isn't part of any mean. The
-figures of a *doubtful* trial describe the server on a disturbed machine. They count, with a flag.
+The figures of an *invalid* trial don't describe the server, for example because the load generator was saturated, the
+contract was broken, a process ended, or the clock was changed. Such a trial is shown and repeated once, but isn't part
+of any mean. The figures of a *doubtful* trial describe the server on a disturbed machine. They count, with a flag.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ class Severity(str, Enum):
     DOUBTFUL = "doubtful"
 
 
-# The severities, and the responsible side: the setup, the machine, the generator, or none of them.
+# Each severity, with the responsible side: the setup, the machine (including the load generator), or neither.
 SETUPS, MACHINES = (Severity.INVALID, "setup"), (Severity.INVALID, "machine")
 INVALID, DOUBTFUL = (Severity.INVALID, ""), (Severity.DOUBTFUL, "")
 
 
 class Reason(Enum):
-    """All reasons, each with its severity, responsible side, meaning and remedy. The name is the key in JSON."""
+    """The reasons, each with its severity, responsible side, meaning and remedy. JSON files contain the names."""
 
     server_did_not_start = (
         SETUPS,
         "the server did not answer /healthz in time",
-        "Read the end of its log, then start it by hand: make serve SETUP=<setup>.",
+        "Read the end of the server's log, then start the server yourself: make serve SETUP=<setup>.",
     )
     contract_broken = (
         SETUPS,
         "an answer of the setup differed from the contract",
-        "Read the trial's log. The command check, with the options of this run, prints the differences.",
+        "Read the trial's log. `python -m loadtests check` with the options of this run prints the differences.",
     )
     stray_deliveries = (
         SETUPS,
         "messages reached the wrong connections",
-        "Check how the setup, its layer or its adapter separates connections and rooms: users could read each "
+        "Check how the setup, its channel layer or its adapter separates connections and rooms: users could read each "
         "other's messages.",
     )
     process_died = (
@@ -71,7 +71,7 @@ class Reason(Enum):
     )
     generator_busy = (
         MACHINES,
-        "the generator was saturated, so it was measured instead of the server",
+        "the generator was saturated, so the figures describe the generator instead of the server",
         "Keep other programs off the generator's core, lower the test's rate or connections, or give the servers fewer "
         "cores (CORES).",
     )
@@ -98,14 +98,14 @@ class Reason(Enum):
     )
     loop_disagrees = (
         DOUBTFUL,
-        "users were idle for a part of the time, so they sent fewer requests than the number of users divided by "
-        "think time plus response time",
+        "users were idle for part of the time, so they sent fewer requests per second than the number of users divided "
+        "by the sum of think time and response time",
         "Keep other programs off the generator's core, or test with fewer users.",
     )
     unfair_service = (
         DOUBTFUL,
-        "the server answered one connection many times in a row while the others waited, so the page doesn't show "
-        "the test's percentiles",
+        "the server answered one connection many times in a row while other connections waited, so the page doesn't "
+        "show the test's percentiles",
         "Compare the response times in a test with a fixed rate instead.",
     )
     clock_jumped = (
@@ -146,8 +146,8 @@ class Reason(Enum):
     )
     frequency_changed = (
         DOUBTFUL,
-        "the CPU's frequency differed from the other trials' frequency",
-        "Set the governor to performance and turn turbo off; python -m loadtests doctor shows how.",
+        "the CPU's frequency differed from its frequency in the other trials",
+        "Set the governor to performance and turn turbo off. `python -m loadtests doctor` shows how.",
     )
     shared_core = (
         DOUBTFUL,
@@ -167,24 +167,25 @@ class Reason(Enum):
         self.remedy = remedy
 
     def flag(self, figures: str = "") -> Flag:
-        """The flag of a trial for this reason, with the figures that led to it."""
+        """Return a trial's flag for this reason, with the figures that caused the flag."""
         detail = f" ({figures})" if figures else ""
         return Flag(self.name, self.severity.value, f"{self.meaning}{detail}. {self.remedy}")
 
 
-# Flags of older runs that changed no figure. A percentile is reported or it isn't (``loadtests.plan.times.LATE``).
+# Flags of older runs that are ignored, because they changed no figure. Percentiles with too much generator delay are
+# left out (``loadtests.plan.times.LATE``) without a flag.
 RETIRED = frozenset({"send_lag_seen"})
 
-# A run fails if its last trials have one of the setup's reasons.
+# A run fails if the setup is responsible for a flag of the last trial in a block.
 SETUPS_OWN, MACHINES_OWN = (frozenset(one for one in Reason if one.whose == whose) for whose in ("setup", "machine"))
 
 
-# The figures of a trial with only these reasons include more than the setup. They are shown as unverified.
+# If a trial is invalid only for these reasons, its figures are shown as unverified: they describe more than the setup.
 UNVERIFIED = MACHINES_OWN - {Reason.connection_lost, Reason.engine_failed, Reason.clock_jumped}
 
 
 def is_unverified(flags: Iterable[Flag]) -> bool:
-    """Return whether only contention or the generator made a trial with these flags invalid."""
+    """Return whether a trial with these flags is invalid only because of contention or the load generator."""
     invalid = {flag.reason for flag in flags if flag.invalid}
     return bool(invalid) and invalid <= {reason.name for reason in UNVERIFIED}
 
@@ -194,7 +195,7 @@ def is_setups_own(flags: Iterable[Flag]) -> bool:
 
 
 def machines_own(flags: Iterable[Flag]) -> set[Reason]:
-    """Return the reasons that the machine or the generator causes. If the setup is at fault, return no reasons."""
+    """Return the reasons that the machine or the load generator caused, or an empty set if the setup is at fault."""
     found = {flag.reason for flag in flags}
     if not {reason.name for reason in SETUPS_OWN}.isdisjoint(found):
         return set()

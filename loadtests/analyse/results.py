@@ -1,4 +1,4 @@
-"""Compute the results of a run: a cell for each setup and test, estimates and comparisons."""
+"""Compute the results of a run: the cell of each setup in each test, estimates and comparisons."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Cell:
 
 
 class Results:
-    """A run, which is read once.
+    """The results of a run, whose files are read only once.
 
-    ``labels`` and ``tests`` are in the study's order. ``roles`` are the charged processes, ``uncharged`` the supporting
-    services.
+    ``labels`` and ``tests`` are in the study's order. ``roles`` contains the roles of the charged processes, and
+    ``uncharged`` the roles of the supporting services.
     """
 
     def __init__(self, run: Run) -> None:
@@ -97,7 +97,7 @@ class Results:
         return metric_of(metric).in_words(self.latency(test))
 
     def latency(self, test: str) -> str:
-        """Return the name of the test's times, which is service time if its engine doesn't measure others."""
+        """Return the name of the times in a test. It is service time if the engine measures no other times."""
         found = {trial.result.latency_of for trial in self.trials if trial.test == test and trial.result}
         return "service time" if "service_time" in found else self.test(test).kind.time_name
 
@@ -126,13 +126,16 @@ class Results:
 
     @property
     def baseline_name(self) -> str:
-        """The baseline in a sentence about all candidates."""
+        """The name of the baseline in a sentence about all candidates."""
         return "its own baseline" if self.own_baselines else self.baseline
 
     def compared(
         self, pairs: Sequence[tuple[str, str]], observations: Iterable[Observation], confidence: float = CONFIDENCE
     ) -> list[Comparison]:
-        """Comparisons of (baseline, candidate) by test and metric. They are one family and are adjusted together."""
+        """Compare each pair of (baseline, candidate) in every test and metric.
+
+        The comparisons form one family, so their intervals are adjusted together.
+        """
         observations = list(observations)
         found: list[Comparison] = []
         for baseline in dict.fromkeys(baseline for baseline, _ in pairs):
@@ -146,7 +149,7 @@ class Results:
 
     @cached_property
     def cells(self) -> dict[tuple[str, str], Cell]:
-        """The trials by label and test. The repeat of an invalid trial takes its place in the block."""
+        """The trials by label and test. A valid repeat of an invalid trial takes its place in the block."""
         cells = {}
         for label in self.labels:
             for test in self.tests:
@@ -181,7 +184,7 @@ class Results:
         return {(one.label, one.test, one.metric): one for one in estimates(self.observations) if one.blocks}
 
     def estimate(self, label: str, test: str, metric: str) -> Estimate | None:
-        """Return the mean over blocks and its interval, or None if no valid trial has the metric."""
+        """Return a setup's mean over blocks and its interval, or None if no valid trial contains the metric."""
         return self._estimates.get((label, test, metric))
 
     @cached_property
@@ -199,7 +202,7 @@ class Results:
         return {(one.label, one.test, one.metric): one for one in estimates(self.unverified_observations)}
 
     def unverified(self, label: str, test: str, metric: str) -> Estimate | None:
-        """Return the mean over unverified trials, or None if a trial is valid or no trial has the metric."""
+        """Return a setup's mean over unverified trials, or None if a trial is valid or no trial contains the metric."""
         return self._unverified.get((label, test, metric))
 
     @cached_property
@@ -211,7 +214,7 @@ class Results:
     def comparisons(self) -> dict[tuple[str, str, str], Comparison]:
         """The comparisons of all candidates with their baselines, by label, test and metric.
 
-        They are adjusted for repeated checks if the run added blocks until it reached a goal.
+        Their intervals are adjusted for repeated checks if the run added blocks until it reached a goal.
         """
         confidence = CONFIDENCE_OF_LOOKS if self.record.goal else CONFIDENCE
         pairs = [(self.baseline_of(label), label) for label in self.candidates]
@@ -220,7 +223,7 @@ class Results:
 
     @cached_property
     def floors(self) -> dict[tuple[str, str], NoiseFloor]:
-        """The noise floor by test and metric, if the baseline ran twice."""
+        """The noise floors by test and metric, or an empty dict if the baseline has no A/A copy."""
         if self.aa_copy is None:
             return {}
         found = noise_floors(self.judged, self.baseline, self.aa_copy)

@@ -13,24 +13,24 @@ from loadtests.plan.kinds import Test
 from loadtests.records import Trial
 
 FULL = 0.90
-SERVER_ROLES = ("web", "worker", "proxy")  # others are services, which SERVICES_CORES can move to other cores
+SERVER_ROLES = ("web", "worker", "proxy")  # other roles are services, which SERVICES_CORES can move to other cores
 
 
 def busy_share(trial: Trial) -> float | None:
-    """Return how busy a trial kept the servers' cores, as a share of the time that other load left them.
+    """Return how busy the servers' cores were in a trial, as a share of the time that other load didn't use.
 
     Services on these cores count. A single worker can't fill several cores, so a process that fills one core counts
     as much as full cores.
 
     Returns:
-        Return the share, or None if the trial doesn't contain the CPU time of all processes.
+        The share, or None if the trial doesn't contain the CPU time of all processes.
     """
     result, cores = trial.result, trial.cores.get("servers", ())
     if result is None or not result.ok or not result.duration_s or not cores or not trial.charged:
         return None
     services_apart = set(trial.cores.get("services", cores)) != set(cores)
     own = [one.cpu_s for one in trial.processes if not services_apart or one.role in SERVER_ROLES]
-    # The processes were observed for longer than the load was measured, so they did more work.
+    # The processes were observed for longer than the measured load, so their CPU time includes more requests.
     billed = result.ok if result.billed is None else result.billed
     if not own or not billed:
         return None
@@ -41,8 +41,8 @@ def busy_share(trial: Trial) -> float | None:
 def is_lower_bound(test: Test, trials: Sequence[Trial]) -> bool:
     """Check whether the throughput of a setup in a test is only a lower bound.
 
-    The median of its valid trials decides about the servers' cores: a single trial may have been disturbed. A test
-    whose views wait on purpose reaches the setup's limit on idle cores.
+    The median of the valid trials decides whether the servers' cores were full, because a single trial may have been
+    disturbed. If the views wait on purpose, a test reaches the setup's limit even if the cores are idle.
     """
     if not test.pace.is_closed_loop:
         return False

@@ -1,4 +1,4 @@
-"""Compute the results of a sweep: the place of each cell in each measure, its memory, and the choice."""
+"""Compute the results of a sweep: the place of each cell in each measure, its memory, and the recommended cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from loadtests.plan.sweep import Sweep
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measure:
-    """The decisive metric of a test, which compares cells."""
+    """The decisive metric of a test, by which the cells of a sweep are compared."""
 
     test: Test
     metric: Metric
@@ -25,7 +25,7 @@ class Measure:
 
 
 class SweepResults:
-    """A sweep's run. ``labels`` are its cells in the study's order."""
+    """The results of a sweep. ``labels`` are its cells in the study's order."""
 
     def __init__(self, results: Results, sweep: Sweep) -> None:
         self.results = results
@@ -46,7 +46,7 @@ class SweepResults:
 
     @cached_property
     def places(self) -> dict[Measure, dict[str, Place]]:
-        """The place of each cell in each measure. All of them hold together with 95%."""
+        """The place of each cell in each measure. All places hold simultaneously with 95% confidence."""
         table = Observations(self.results.observations)
         level = 1 - (1 - CONFIDENCE) / len(self.measures)
         by_measure = {}
@@ -65,7 +65,7 @@ class SweepResults:
 
     @cached_property
     def memory(self) -> dict[str, float]:
-        """Peak memory of each cell over all tests, in MB, where known."""
+        """The peak memory over all tests in MB, by cell. Cells without a measured value are left out."""
         most: dict[str, float] = {}
         for label, test in itertools.product(self.labels, self.results.tests):
             estimate = self.results.estimate(label, test.name, MEMORY_PEAK.name)
@@ -75,7 +75,7 @@ class SweepResults:
 
     @property
     def halved(self) -> bool:
-        """Whether the cells were measured by ``advise``, round by round."""
+        """Whether ``advise`` measured the cells in rounds (a search by halving)."""
         return self.results.record.advice is not None
 
     def looks_best(self, measure: Measure) -> str | None:
@@ -84,9 +84,9 @@ class SweepResults:
 
     @property
     def knows_noise(self) -> bool:
-        """Whether the noise is known.
+        """Whether the noise of all cells is known.
 
-        It isn't with a single block, or after a search by halving, which measures bad cells less often.
+        It isn't known with a single block, or after a search by halving, which measures bad cells less often.
         """
         return not self.halved and all(
             0 < place.worst < float("inf") for cells in self.places.values() for place in cells.values()
@@ -112,7 +112,7 @@ class SweepResults:
     def choice(self) -> str | None:
         """The first cell in the study's order that is within noise of the best and within delta of the smallest memory.
 
-        It is None if there is no such cell, or the noise isn't known.
+        It is None if there is no such cell or if the noise isn't known.
         """
         if not self.within_noise or not self.knows_noise:
             return None
@@ -124,7 +124,7 @@ class SweepResults:
 
     @property
     def advised(self) -> str | None:
-        """The result of a search by halving, or else ``choice``."""
+        """The cell that a search by halving selected, or ``choice`` in other sweeps."""
         advice = self.results.record.advice
         if advice is None:
             return self.choice
@@ -135,6 +135,6 @@ class SweepResults:
 
 
 def read_sweep(results: Results) -> SweepResults | None:
-    """Return the results of a sweep, or None for other runs."""
+    """Return the results of a sweep, or None if the run isn't a sweep."""
     sweep = results.study.sweep
     return SweepResults(results, sweep) if sweep else None

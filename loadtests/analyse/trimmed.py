@@ -1,9 +1,9 @@
-"""Compute the trimmed mean and its standard error. A single disturbed block doesn't change it.
+"""Compute the trimmed mean, which a single disturbed block hardly changes, and its standard error.
 
-The lowest and the highest tenth are left out, and the spread comes from the winsorised sample (Tukey and McLaughlin,
-*Less vulnerable confidence and significance procedures for location based on a single sample*, Sankhya A 25, 1963;
-Yuen, *The two-sample trimmed t for unequal population variances*, Biometrika 61, 1974). The median would lose a third
-of the information.
+The lowest and the highest tenth of the values are left out, and the spread comes from the winsorised sample (Tukey and
+McLaughlin, *Less vulnerable confidence and significance procedures for location based on a single sample*, Sankhya A
+25, 1963; Yuen, *The two-sample trimmed t for unequal population variances*, Biometrika 61, 1974). The median would lose
+a third of the information.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Array = NDArray[np.float64]
 
 ENOUGH = 8  # with fewer blocks, Student's t finds more differences in simulations, even with one bad block
 SHARE = 10
-RESAMPLES = 50_000  # noise samples for quantiles: 40 lie beyond the limits of one in sixty comparisons
+RESAMPLES = 50_000  # noise samples for quantiles; with sixty comparisons, 40 samples are beyond the limits of each
 SEED = 20161108
 SAME = 1e-12  # smaller differences of logarithms are rounding errors
 
 
 def cut(values: Array) -> int:
-    """Return the number of values to leave out at each end, or 0 if all values in the middle are equal."""
+    """Return how many values to leave out at each end, or 0 if all remaining values are equal."""
     outside = cut_of(len(values))
     return (
         0 if outside and finite(values, 0) and constant(np.sort(values)[outside : len(values) - outside]) else outside
@@ -33,20 +33,20 @@ def cut(values: Array) -> int:
 
 
 def cut_of(count: int) -> int:
-    """Return the number of values to leave out at each end.
+    """Return how many of ``count`` values to leave out at each end.
 
-    It is a tenth, but at least one from ``ENOUGH`` values on, and otherwise 0.
+    With ``ENOUGH`` or more values, it is a tenth of them, but at least 1. With fewer values, it is 0.
     """
     return max(1, count // SHARE) if count >= ENOUGH else 0
 
 
 def finite(values: Array, outside: int) -> bool:
-    """Return whether all values are finite, except the ``outside`` lowest and highest."""
+    """Return whether all values are finite, except the ``outside`` lowest and highest values."""
     return bool(np.isfinite(np.sort(values)[outside : len(values) - outside]).all())
 
 
 def centre(values: Array, outside: int) -> tuple[Array, Array]:
-    """The mean without the ``outside`` lowest and highest along the last axis, and its standard error."""
+    """Return the mean along the last axis without the ``outside`` lowest and highest values, and its standard error."""
     count = values.shape[-1]
     inside = count - 2 * outside
     ordered = np.sort(values, axis=-1)
@@ -58,16 +58,18 @@ def centre(values: Array, outside: int) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=64)
 def of_noise(count: int, outside: int) -> tuple[Array, Array]:
-    """``centre`` of many fixed samples of ``count`` values of standard normal noise."""
+    """Return the ``centre`` of many samples of ``count`` standard normal values, generated from a fixed seed."""
     return centre(np.random.default_rng(SEED).normal(size=(RESAMPLES, count)), outside)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale of a trimmed mean for standard normal noise.
+    """The accuracy of a trimmed mean of standard normal noise.
 
-    It contains the mean of the squared standard error of ``centre``, the variance of the centre, and the degrees of
-    freedom of the squared standard error.
+    Args:
+        of_error: The mean of the squared standard error.
+        of_centre: The variance of the trimmed mean.
+        freedom: The degrees of freedom of the squared standard error.
     """
 
     of_error: float
@@ -77,7 +79,7 @@ class Scale:
 
 @lru_cache(maxsize=64)
 def scale(count: int) -> Scale:
-    """Return the scale of ``count`` values (at least two)."""
+    """Return the scale for a trimmed mean of ``count`` values (at least two)."""
     outside = cut_of(count)
     if not outside:
         return Scale(1 / count, 1 / count, count - 1.0)

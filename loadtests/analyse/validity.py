@@ -1,4 +1,4 @@
-"""Flags a trial as invalid or doubtful by its evidence (``loadtests.analyse.reasons``)."""
+"""Flag trials as invalid or doubtful according to their evidence (``loadtests.analyse.reasons``)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ JUDGED = ("p50", "p99")
 def judge(
     evidence: Evidence, result: Result | None = None, unseen: Sequence[str] = (), closed_loop: bool = False
 ) -> list[Flag]:
-    """Return all flags of a trial, in the order of the list of reasons.
+    """Return all flags of a trial, in the order of ``Reason``.
 
-    ``unseen``: charged services without a known process. ``closed_loop``: a saturated generator leaves a lower bound.
+    ``unseen`` contains the charged services whose processes aren't known. In a closed loop, a saturated load generator
+    doesn't make the trial invalid, because its throughput is still a lower bound.
     """
     flags = list(_flags(evidence, result, Reason.generator_limits if closed_loop else Reason.generator_busy))
     if unseen:
@@ -29,7 +30,7 @@ def judge(
 def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag]:
     if evidence.started is False:
         yield Reason.server_did_not_start.flag()
-    # Stray deliveries have their own reason; in a search they are differences.
+    # Stray deliveries have their own reason, except in a search, where they count as differences.
     stray = result.stray if result else 0
     if (differences := (evidence.contract_differences or 0) - stray) > 0:
         yield Reason.contract_broken.flag(plural(differences, "difference"))
@@ -46,13 +47,13 @@ def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[
     if evidence.engine_failed:
         yield Reason.engine_failed.flag()
     if evidence.generator_cpu is not None and evidence.generator_cpu > limits.GENERATOR_CPU:
-        yield busy.flag(f"{evidence.generator_cpu:.0%} of a core, at most {limits.GENERATOR_CPU:.0%}")
+        yield busy.flag(f"{evidence.generator_cpu:.0%} of a core, more than {limits.GENERATOR_CPU:.0%}")
     yield from map(Reason.clients_differ.flag, differing(result))
     yield from _send_lag(result)
     yield from _not_all_sent(evidence)
     yield from _loop(result)
     if result is not None and ANSWERS.is_unfair(result):
-        yield Reason.unfair_service.flag(f"{result.answers_in_a_row:.1f} answers, at most {MAX_ANSWERS_IN_A_ROW}")
+        yield Reason.unfair_service.flag(f"{result.answers_in_a_row:.1f} answers, more than {MAX_ANSWERS_IN_A_ROW}")
     if evidence.clock_jump_s is not None and abs(evidence.clock_jump_s) > limits.CLOCK_JUMP_S:
         yield Reason.clock_jumped.flag(f"by {evidence.clock_jump_s:+.2f} s")
     if evidence.swapped_pages:
@@ -65,7 +66,7 @@ def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[
 
 
 def _journeys_lost(result: Result | None) -> Iterator[str]:
-    """Return the share of journeys that were broken off."""
+    """Describe the share of journeys that ended early, if any journey ended."""
     journeys = result.journeys if result else None
     if journeys is not None and (ended := journeys.completed + journeys.broken_off):
         broken = journeys.broken_off
@@ -73,7 +74,7 @@ def _journeys_lost(result: Result | None) -> Iterator[str]:
 
 
 def _send_lag(result: Result | None) -> Iterator[Flag]:
-    """Flag a scheduling delay that spoils the median. It hides other percentiles without a flag."""
+    """Flag a scheduling delay that is too large for the median. Other percentiles are hidden without a flag."""
     if result is None:
         return
     delay = ANSWERS if result.deliveries is None else LAG
@@ -100,7 +101,10 @@ def _loop(result: Result | None) -> Iterator[Flag]:
 
 
 def _other_hosts(hosts: Iterable[HostConditions]) -> Iterator[Flag]:
-    """On client hosts, other load shows as scheduling delay, so it is only doubtful."""
+    """Flag other load on client hosts, and other load and swapping on service hosts.
+
+    Other load on client hosts causes a scheduling delay, which has its own flag, so it only makes a trial doubtful.
+    """
     services = [one for one in hosts if not one.generates]
     if swapped := [f"{plural(one.swapped_pages, 'page')} on {one.called}" for one in services if one.swapped_pages]:
         yield Reason.service_swapped.flag(series(swapped))
@@ -136,9 +140,9 @@ def _other_load(evidence: Evidence) -> Iterator[Flag]:
 
 
 def differing(result: Result | None) -> Iterator[str]:
-    """Describe how much the processes of a distributed generator differ, if it is more than noise.
+    """Describe the difference between the processes of a distributed load generator, if it is more than noise.
 
-    They measured the same server.
+    All processes measured the same server, so their results should agree.
     """
     known = (
         [one for one in result.generator if one.planned is not None and one.planned >= limits.CLIENT_REQUESTS]

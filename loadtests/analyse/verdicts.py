@@ -1,4 +1,4 @@
-"""Derive a verdict from an interval."""
+"""Derive the verdict of a comparison from its interval and from failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Verdict(str, Enum):
 
 
 def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verdict:
-    """Return the verdict on a ratio between ``low`` and ``high``. For memory and CPU time, faster means better.
+    """Return the verdict for a ratio between ``low`` and ``high``. For memory and CPU time, faster means better.
 
     A significant difference below ``delta`` doesn't matter, so equivalence is checked first.
     """
@@ -38,10 +38,10 @@ def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verd
 
 
 def with_failures(by_interval: Verdict, baseline: Standing, candidate: Standing) -> Verdict:
-    """Return the verdict with failures taken into account.
+    """Return the verdict after failures are taken into account.
 
-    An unsustained rate and lost deliveries matter more than any ratio. A setup with failures has less to do, so it is
-    neither faster nor equivalent, and no setup is slower than it.
+    An unsustained rate and lost deliveries matter more than any ratio. A setup with failures does less work, so it is
+    never called faster or equivalent, and no other setup is called slower than it.
     """
     if candidate.overload:
         return Verdict.CANNOT_SUSTAIN

@@ -1,1 +1,1 @@
-"""Remove processes and folders when their owner ends, even by SIGKILL."""
+"""End the processes and remove the folders of a program that has ended, even if SIGKILL ended the program."""

@@ -1,8 +1,8 @@
-"""Folders for sockets, logs and samples that are removed after their owner ends.
+"""Create folders for sockets, logs and samples, and remove them after their owner has ended.
 
-The name of a folder contains its owner's process id, start time and pid namespace. If the owner is gone, the next
-process that creates a folder removes the old one and its shared memory, and ends the processes that still use it.
-Folders of other users, containers and living processes stay.
+The name of a folder contains its owner's process id, start time and pid namespace. If the owner has ended, the next
+process that creates a folder removes the abandoned folder and its shared memory, and ends the processes that still use
+it. Folders of other users, other containers and running processes aren't removed.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ import psutil
 
 MEMORY = "/dev/shm"
 KILLED_WITHIN_S = 10.0
-# The path of a Unix socket has at most 107 bytes: 50 for the folder's name, 30 for the socket's.
+# A Unix socket's path is at most 107 bytes long: 50 for the folder's name, 30 for the socket's name, 25 for the parent.
 SHORT = 25
-# This includes semaphores and memory that a program named after its folder (``-something``).
+# The pattern also matches the names of semaphores and shared memory, which programs derive from the folder's name
+# (``-something``).
 NAME = re.compile(r"(sem\.)?bench-[a-z]+-(?P<pid>[0-9]+)-(?P<start>[0-9]+)-(?P<space>[0-9a-f]+)-\w{8}(-.+)?")
 
 
 def make(kind: str, *, memory: bool) -> Path:
-    """Create a folder for this process, after removing abandoned ones. The caller removes it.
+    """Create a folder for this process, after removing abandoned folders. The caller must remove the new folder.
 
     Args:
-        kind: A part of its name.
-        memory: Whether to use memory if possible. The path is then short enough for sockets.
+        kind: A part of the folder's name.
+        memory: Whether to create the folder in memory if possible. Its path is then short enough for sockets.
     """
     remove_abandoned()
     name = f"bench-{kind}-{os.getpid()}-{_started(os.getpid())}-{_space()}-"
@@ -57,9 +58,9 @@ def _short_place() -> str:
 
 
 def end_processes(folder: str) -> None:
-    """Kill all processes whose RUN_DIR is the folder, with their descendants, and wait for their end.
+    """Kill all processes whose RUN_DIR is ``folder``, and their descendants, and wait until they have ended.
 
-    This is needed if the guard was killed before it could do so.
+    This is only needed if the guard was killed before it could end the processes.
     """
     end = time.monotonic() + KILLED_WITHIN_S
     while (left := _processes(folder)) and time.monotonic() < end:
@@ -92,7 +93,7 @@ def _processes(folder: str) -> list[psutil.Process]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get("RUN_DIR") == folder and process.status() != psutil.STATUS_ZOMBIE:
-                # Redis and nginx overwrite their environment, but supervisord above them doesn't.
+                # Redis and nginx overwrite their environment, but their parent supervisord doesn't.
                 found += [process, *process.children(recursive=True)]
     return found
 
@@ -107,7 +108,7 @@ def _remove(entry: os.DirEntry[str]) -> None:
 
 
 def _started(pid: int) -> str | None:
-    """Return when a process started, in ticks since boot, or None if it has ended (proc(5), fields 3 and 22)."""
+    """Return a process's start time in ticks since boot, or None if it has ended (proc(5), fields 3 and 22)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -116,5 +117,5 @@ def _started(pid: int) -> str | None:
 
 
 def _space() -> str:
-    """Return the pid namespace of this process. A container has a separate one."""
+    """Return the pid namespace of this process. Each container has a separate namespace."""
     return format(os.stat("/proc/self/ns/pid").st_ino, "x")

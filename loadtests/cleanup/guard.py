@@ -1,8 +1,8 @@
-"""Run a command, and end all its processes with its owner: ``python loadtests/cleanup/guard.py COMMAND...``.
+"""Run a command, and end all its processes when its owner ends: ``python loadtests/cleanup/guard.py COMMAND...``.
 
-When the guard's standard input closes, because the harness closed it or died (even from SIGKILL), the command and all
-its descendants get SIGTERM, a grace period, and SIGKILL. The guard is their subreaper (prctl(2)), so it also finds
-processes whose parents have died.
+When the guard's standard input closes, because the harness closed it or died (even from SIGKILL), the guard sends
+SIGTERM to the command and all its descendants, and SIGKILL after a grace period. The guard is their subreaper
+(prctl(2)), so it also finds processes whose parents have died.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ import time
 
 import psutil
 
-# Options of the guard, not of the command. The default is the grace period of supervisor's programs (stopwaitsecs).
+# These options are for the guard only, so the command doesn't inherit them. The default grace period is the same as for
+# supervisor's programs (stopwaitsecs).
 GRACE_S = float(os.environ.pop("GUARD_GRACE_S", "5"))
 REMOVES = os.environ.pop("GUARD_REMOVES", None)
 
 SHARED_MEMORY = "/dev/shm"
-CANNOT_BE_RUN = 127  # as in a shell
+CANNOT_BE_RUN = 127  # the exit status in a shell
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(command: list[str]) -> int:
-    """Run the command, and return its exit status as a shell does, or 0 if closed input ended it."""
+    """Run the command, and return its exit status as in a shell, or 0 if it was ended because the input closed."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -42,7 +43,7 @@ def main(command: list[str]) -> int:
             command,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            # If the guard itself is killed, the command gets SIGTERM.
+            # If the guard itself is killed, the kernel sends SIGTERM to the command.
             preexec_fn=lambda: _prepare(libc),
         )
     except OSError as error:
@@ -74,8 +75,8 @@ def _prepare(libc: ctypes.CDLL) -> None:
 def _end(command: subprocess.Popen[bytes]) -> None:
     """Send SIGTERM to all processes, and SIGKILL after the grace period.
 
-    The command is first, so that a supervisor doesn't restart programs. The guard doesn't wait for it, because
-    supervisord notices ended programs only once per second.
+    The command receives the signal first, so that a supervisor doesn't restart its programs. The guard doesn't wait for
+    the command, because supervisord notices ended programs only once per second.
     """
     if command.poll() is None:
         command.terminate()
@@ -86,7 +87,7 @@ def _end(command: subprocess.Popen[bytes]) -> None:
     psutil.wait_procs(terminated, timeout=GRACE_S)
     end = time.monotonic() + GRACE_S
     while (left := psutil.Process().children(recursive=True)) and time.monotonic() < end:
-        # Repeat, because a process may have started another one before its end.
+        # Repeat, because a process may have started another process before it was killed.
         for process in left:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()

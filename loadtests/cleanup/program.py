@@ -1,4 +1,4 @@
-"""Run a program under the guard, which ends its processes."""
+"""Run a program under the guard, which ends all processes of the program."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from loadtests.errors import UserError, reason_of
 from loadtests.files import ROOT
 
 GUARD = Path(__file__).with_name("guard.py")
-GRACE_S = 1.0  # for processes that an ended program left behind
+GRACE_S = 1.0  # the grace period for processes that a program leaves running
 STOPPED_WITHIN_S = 15.0
-MAX_READ = 16 * 2**20  # bytes
-MAX_LOG = 300  # characters in an error message
-SECRET_PREFIX = "JOURNEY_"  # the prefix of the variables with users' passwords and cookies
+MAX_READ = 16 * 2**20  # The maximum size of the output, in bytes.
+MAX_LOG = 300  # The maximum number of characters from a log in an error message.
+SECRET_PREFIX = "JOURNEY_"  # The prefix of the variables with users' passwords and cookies.
 
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """An ended program: exit status, standard output and standard error."""
+    """The result of a program: its exit status, standard output and standard error."""
 
     status: int
     printed: str
@@ -34,7 +34,7 @@ class Ended:
 
 
 def guarded(command: Sequence[str | Path]) -> list[str]:
-    """Return the command that runs another command under the guard. Its standard input must be a pipe."""
+    """Return the command that runs ``command`` under the guard. The guard's standard input must be a pipe."""
     # Python runs in isolated mode, because the command's variables (PYTHONPATH) must not affect the guard.
     return [sys.executable, "-I", str(GUARD), *map(str, command)]
 
@@ -47,10 +47,10 @@ def public_environment(env: Mapping[str, str]) -> dict[str, str]:
 def run(
     command: Sequence[str | Path], within_s: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> Ended:
-    """Run a command, and end all its processes.
+    """Run a command until it ends, and end all processes that it started.
 
     Raises:
-        subprocess.TimeoutExpired: After ``within_s`` seconds.
+        subprocess.TimeoutExpired: If the command takes longer than ``within_s`` seconds.
     """
     env = public_environment(os.environ) if env is None else env
     # The output goes to files, because a process that outlives the command would keep a pipe open.
@@ -62,7 +62,7 @@ def run(
             stdin=subprocess.PIPE,
             stdout=printed,
             stderr=errors,
-            start_new_session=True,  # so that only this process gets a Ctrl-C, and then ends the guard
+            start_new_session=True,  # so that Ctrl-C reaches only this process, which then ends the guard
         )
         assert guard.stdin is not None
         try:
@@ -88,9 +88,9 @@ def output(
     """Run a command and return its output.
 
     Raises:
-        UserError: If it fails or takes longer than ``within_s``. The message has ``failure`` and the reason, which is
-            the last line of its errors. With a ``log``, the reason is the start of its errors, and the log gets all of
-            them.
+        UserError: If the command fails or takes longer than ``within_s`` seconds. The message contains ``failure`` and
+            the reason, which is the last line of standard error. With a ``log``, the reason is the start of standard
+            error, and the log contains all of standard error.
     """
     try:
         ended = run(command, within_s, cwd, env)
@@ -107,12 +107,12 @@ def output(
 
 @contextlib.contextmanager
 def running(command: Sequence[str], cores: Iterable[int]) -> Iterator[subprocess.Popen[str]]:
-    """Run a command on ``cores`` during the context."""
+    """Run a command on ``cores`` until the end of the context."""
     allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores)  # children inherit the cores, and the guard has no option for them
+    os.sched_setaffinity(0, cores)  # child processes inherit the cores, and the guard has no option for cores
     try:
         pipe = subprocess.PIPE
-        # It runs in its own session, so that only this process gets a Ctrl-C, and then ends the guard.
+        # The guard has its own session, so that Ctrl-C reaches only this process, which then ends the guard.
         guard = subprocess.Popen(
             guarded(command), cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
         )
@@ -121,14 +121,14 @@ def running(command: Sequence[str], cores: Iterable[int]) -> Iterator[subprocess
     try:
         yield guard
     finally:
-        guard.communicate()  # closes its standard input, which ends it
+        guard.communicate()  # closes the guard's standard input, which ends the command
 
 
 def line(process: subprocess.Popen[str], failure: str) -> str:
     """Return the next line that a running process prints.
 
     Raises:
-        UserError: If it ends instead. The message has ``failure`` and the reason.
+        UserError: If the process ends instead. The message contains ``failure`` and the reason.
     """
     assert process.stdout
     if printed := process.stdout.readline():
@@ -137,6 +137,6 @@ def line(process: subprocess.Popen[str], failure: str) -> str:
 
 
 def _text(file: IO[bytes]) -> str:
-    """Return the end of a file."""
+    """Return the last MAX_READ bytes of a file as text."""
     file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_READ))
     return file.read().decode(errors="replace")

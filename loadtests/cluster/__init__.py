@@ -1,1 +1,1 @@
-"""Locust's master and workers, as programs of the harness (``loadtests.engines.cluster`` starts them)."""
+"""Run Locust's master and workers as separate programs, which ``loadtests.engines.cluster`` starts."""

@@ -1,7 +1,7 @@
 """Run a worker that a user, Compose or Kubernetes starts (``python -m loadtests worker``).
 
-The worker connects to the master of a run that expects it. It runs the programs that the harness names, one after the
-other, and ends with the run.
+The worker connects to the master of a run that expects workers. It runs the load programs that the harness selects, one
+after another, and ends when the run ends.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def join(host: str, port: int, token: str, within_s: float = MASTER_WITHIN_S) ->
         within_s: The maximum time to wait for the master.
 
     Raises:
-        UserError: If there is no master in time, or it doesn't know the token.
+        UserError: If no master answers in time, or the master doesn't accept the token.
     """
     logging.getLogger("locust").setLevel(logging.CRITICAL)
     open_as_many_files_as_allowed()
@@ -67,5 +67,5 @@ def _wait_for(host: str, port: int, within_s: float) -> None:
         except OSError as error:
             if time.monotonic() > until:
                 why = error.strerror or os.strerror(error.errno) if error.errno else str(error)
-                raise UserError(f"no master at {host}:{port} within {within_s:g} s: {why}") from None
+                raise UserError(f"no master answered at {host}:{port} within {within_s:g} s: {why}") from None
         gevent.sleep(LOOK_EVERY_S)

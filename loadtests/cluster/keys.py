@@ -1,7 +1,7 @@
 """Encrypt the messages between Locust's master and workers (CurveZMQ, curvezmq.org).
 
-A worker accepts only the master whose public key its token contains. The master accepts only the workers' key, which it
-checks over ZAP (rfc.zeromq.org/spec/27).
+A worker accepts only the master whose public key its token contains. The master accepts only workers with the workers'
+key, which it checks over ZAP (rfc.zeromq.org/spec/27).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DOMAIN = b"load"  # with a domain, no connection is accepted without an answer o
 
 
 def secure_master(token: str, max_bytes: int) -> None:
-    """Encrypt Locust's sockets of this process as the master with the run's token.
+    """Encrypt this process's Locust sockets as the master, with the keys of the run's token.
 
     A worker that sends a message of more than ``max_bytes`` loses its connection.
     """
@@ -46,7 +46,7 @@ def _admit(authority: Any, known: bytes) -> None:
 
 
 def secure_worker(token: str) -> None:
-    """Encrypt Locust's sockets of this process as a worker with the workers' token."""
+    """Encrypt this process's Locust sockets as a worker, with the keys of the workers' token."""
     keys = bytes.fromhex(token)
     master, secret = z85.encode(keys[:KEY_BYTES]), z85.encode(keys[KEY_BYTES:])
 

@@ -2,15 +2,16 @@
 
 The first line of input contains the run's ``token``. Its keys encrypt all connections (keys.py), so a client without
 the workers' token can neither send nor receive data. The master listens on the loopback interface, unless the first
-line has another ``host`` and ``port``. It then writes ``{"event": "listening", "port": <n>}``.
+line contains another ``host`` and ``port``. It then writes ``{"event": "listening", "port": <n>}``.
 
-Each further line, in and out, is the number of a worker, a space, and a message of the harness to the worker or an
-event of the worker. If the first line has a ``host``, users start the workers and the master numbers them. Otherwise
-the harness has numbered them. The master refuses a worker with a wrong number.
+Each further line consists of a worker's number, a space, and a message. Lines of input contain messages from the
+harness to the worker, and lines of output contain events from the worker. If the first line contains a ``host``, users
+start the workers and the master numbers the workers. Otherwise, the harness has numbered the workers. The master
+refuses a worker with a wrong number.
 
-A worker that has been silent for too long gets the event ``lost``. A worker that sends binary data, or too much text,
-gets the event ``nonsense``. Invalid messages are dropped. The master ends when its standard input closes, and the
-workers end with it.
+For a worker that has been silent for too long, the master writes the event ``lost``. For a worker that sends binary
+data or too much text, it writes the event ``nonsense``. Invalid messages are dropped. The master ends when its standard
+input closes, and the workers end with the master.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ from loadtests.hosts import wire
 
 BEATS = 9  # the number of heartbeats that a worker may miss, one per second
 LOOK_EVERY_S = 0.5
-SENT_WITHIN_S = 0.5  # to deliver the last messages
+SENT_WITHIN_S = 0.5  # the time to deliver the last messages
 LOST = json.dumps({"event": "lost"})
-NONSENSE = json.dumps({"event": "nonsense", "value": f"not a text, or longer than {wire.MAX_BYTES // 2**20} MB"})
-MISNUMBERED = "the run refuses this worker: its number is missing, or the run didn't assign it"
+NONSENSE = json.dumps({"event": "nonsense", "value": f"not text, or longer than {wire.MAX_BYTES // 2**20} MB"})
+MISNUMBERED = "the run refuses this worker: the worker's number is missing, or the run didn't assign this number"
 LOOPBACK = "127.0.0.1"
-HERE, TO_WORKER, TO_HARNESS = "here", "to-worker", "to-harness"  # types of messages
-LONGEST = wire.MAX_BYTES - 8  # bytes of a worker's message, without the worker's number
-READ_BYTES = 2 * wire.MAX_BYTES  # of a message; the connection with a longer one is closed
+HERE, TO_WORKER, TO_HARNESS = "here", "to-worker", "to-harness"  # The types of messages.
+LONGEST = wire.MAX_BYTES - 8  # The maximum size of a worker's message, without the worker's number.
+READ_BYTES = 2 * wire.MAX_BYTES  # A connection with a longer message is closed.
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """The first message of a worker. ``text`` is its first event."""
+    """The first message of a worker. ``text`` contains the worker's first event."""
 
     number: Annotated[int, msgspec.Meta(ge=0, lt=10_000)] | None
     text: str
@@ -62,10 +63,7 @@ AWAITED: dict[str, Any] = {"client_ready": str, "heartbeat": Heartbeat, HERE: Ar
 
 
 class Server(zmqrpc.Server):
-    """Locust's server, which an invalid message can't end.
-
-    This server ignores unexpected messages.
-    """
+    """Locust's server, which ignores invalid and unexpected messages, so that they can't end the master."""
 
     def recv_from_client(self) -> tuple[str, Any]:
         while True:
@@ -90,7 +88,7 @@ class Master:
         self._runner: Any = Environment().create_master_runner(host or LOOPBACK, port)
         self._numbers = itertools.count() if host else None
         self._out = out
-        self._ids: dict[str, str] = {}  # the number of a worker -> Locust's id
+        self._ids: dict[str, str] = {}  # Locust's id of a worker by the worker's number
         self._lost: set[str] = set()
         self._runner.register_message(HERE, self._come)
         self._runner.register_message(TO_HARNESS, self._say)
@@ -101,7 +99,7 @@ class Master:
         self._runner.send_message(TO_WORKER, text, self._ids[number])
 
     def watch(self) -> None:
-        """Watch for lost workers."""
+        """Report workers whose connection is lost."""
         while True:
             gevent.sleep(LOOK_EVERY_S)
             for number in self._ids.keys() - self._lost:
@@ -137,7 +135,7 @@ class Master:
 
 
 def main() -> None:
-    """Forward messages until the harness is gone."""
+    """Forward messages until the harness closes the input."""
     logging.getLogger("locust").setLevel(logging.ERROR)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # other output must not mix with the messages

@@ -16,7 +16,7 @@ The first line of input is JSON:
 The worker answers these messages with an ``answer`` event and forwards most others to the load program:
 
 * ``look``: returns the monotonic clock of this machine in milliseconds.
-* ``spin``: returns the seconds of a fixed amount of CPU work.
+* ``spin``: returns the seconds that a fixed amount of CPU work takes.
 * ``prove``: checks the connection to the servers. The value contains the arguments of ``loadtests.hosts.network.look``.
 
 The worker and its load program exit when standard input closes. They also exit when the master is silent for too long.
@@ -55,16 +55,16 @@ from loadtests.hosts.agent.lock import exclusive
 from loadtests.journeys.injector.process import Injecting, open_as_many_files_as_allowed
 from loadtests.observe import calibration, cores, machine
 
-FREE_WITHIN_S = 30.0  # an earlier worker may still end its processes
+FREE_WITHIN_S = 30.0  # an earlier worker may still be ending its processes
 REACHED_WITHIN_S = 10
 KEPT_FOR_S = 7 * 24 * 3600.0
-KEPT_WITHIN_S = 2.0  # to collect the measurements after the master is lost
+KEPT_WITHIN_S = 2.0  # the time to collect the measurements after the connection to the master is lost
 Event = dict[str, Any]
 Say = Callable[[Event], None]
 
 
 class Generating:
-    """Run a program that generates load, the generator or an injector, on a core. ``say`` gets its events."""
+    """Run a load program (the generator or an injector) on a core, and call ``say`` with its events."""
 
     def __init__(self, program: str, core: int | None, say: Say) -> None:
         command, cwd = [sys.executable, "-m", locust.INJECTOR], ROOT
@@ -93,7 +93,7 @@ class Generating:
                 return
             event = json.loads(line)
             if event["event"] == "ready":
-                node.demote(event.get("helpers", []))  # this process answers, because the threads are on this machine
+                node.demote(event.get("helpers", []))  # the harness may be on another machine than these threads
                 event["helpers"] = []
             say(event)
         if (status := self._popen.wait()) < 0 and not self._ended:
@@ -105,7 +105,7 @@ class Generating:
 class Carrier:
     """Forward messages between the master and a load program on a core.
 
-    An injector runs in this process (``inside``), or in a child process.
+    An injector runs in this process if ``inside`` is set, or else in a child process.
     """
 
     def __init__(self, runner: Any, program: str, core: int | None, inside: bool = True) -> None:
@@ -113,12 +113,12 @@ class Carrier:
         self._inbox: Queue[str] = Queue()
         self._kept: Queue[Event] | None = None
         self._program: Generating | Injecting | None = None
-        self._begun: dict[str, Event] = {}  # load without a result -> the last message that started it
+        self._begun: dict[str, Event] = {}  # the last message that started each load without a result
         self.take(program, core)
         runner.register_message(TO_WORKER, lambda environment, msg: self._inbox.put(msg.data))
 
     def take(self, program: str, core: int | None) -> None:
-        """Use this program from now on, and end the previous one. It starts with its first load.
+        """End the previous load program, and use this program for further loads. It starts with its first load.
 
         Args:
             program: The name of the program, or an empty string for no program.
@@ -138,9 +138,10 @@ class Carrier:
     def keep(self) -> str:
         """End the loads that have no result yet, and save their measurements to a file in the cache folder.
 
-        The worker calls this when the master is gone. It also removes the files of earlier workers after a week.
+        The worker calls this method when the master is gone. It also removes such files if they are older than a week.
 
-        Returns: The path of the file, or an empty text if there is no measurement.
+        Returns:
+            The path of the file, or an empty string if there is no measurement.
         """
         if self._program is None or not self._begun:
             return ""
@@ -160,7 +161,7 @@ class Carrier:
         return file.name
 
     def _heard(self, last: str, times: int) -> list[Event]:
-        """Return the program's events until ``last`` has occurred ``times`` times, or for KEPT_WITHIN_S seconds."""
+        """Return the program's events until ``last`` has occurred ``times`` times, but wait KEPT_WITHIN_S at most."""
         assert self._kept is not None
         heard: list[Event] = []
         with gevent.Timeout(KEPT_WITHIN_S, False):
@@ -205,7 +206,7 @@ class Carrier:
             return
         if self._kind != locust.PROGRAM:
             self._watch.on_event(event)
-        elif event["event"] == "result":  # an earlier check would delay answers
+        elif event["event"] == "result":  # checking the core earlier would delay answers
             self._watch.on_event({"event": "over"})
             self._watch.on_event(event)
             self._begun.clear()
@@ -216,9 +217,9 @@ class Carrier:
 
     def _say(self, event: Event) -> None:
         text = json.dumps(event)
-        if len(text) > LONGEST:  # the master would drop it, and the harness would wait for it
+        if len(text) > LONGEST:  # the master would drop the message, and the harness would wait for an answer
             megabytes, most = len(text) // 2**20, wire.MAX_BYTES // 2**20
-            too_much = f"the event {event['event']} has {megabytes} MB; at most {most} MB are allowed"
+            too_much = f"the event {event['event']} is {megabytes} MB; at most {most} MB are allowed"
             text = json.dumps({"event": "nonsense", "value": too_much})
         self._runner.send_message(TO_HARNESS, text)
 
@@ -229,32 +230,32 @@ def connected(host: str, port: int, why: str) -> Any:
     Args:
         host: The master's host.
         port: The master's port.
-        why: The probable reason of a failure, for the message.
+        why: The probable reason for a failure, for the message.
 
     Raises:
-        UserError: If there is no master.
+        UserError: If no master answers.
     """
     runners.MASTER_HEARTBEAT_TIMEOUT = int(wire.SILENCE_S)
     runners.CONNECT_TIMEOUT, runners.CONNECT_RETRY_COUNT = 1, REACHED_WITHIN_S
     try:
         runner: Any = Environment().create_worker_runner(host, port)
     except ConnectionError:
-        raise UserError(f"no master within {REACHED_WITHIN_S} s: {why}") from None
-    runner.last_heartbeat_timestamp = time.time()  # the master may be silent from now on
+        raise UserError(f"no master answered within {REACHED_WITHIN_S} s: {why}") from None
+    runner.last_heartbeat_timestamp = time.time()  # measure the master's silence from now on
     return runner
 
 
 def _own_core(message: Event) -> int:
-    """Return the core in a message of the harness: a core of this machine, or else the n-th from the last."""
+    """Return the core in a message from the harness if this machine has it, or else the n-th core from the last."""
     allowed, core = cores.all_of(), int(message.get("core", -1))
     return core if core in allowed else allowed[-1 - message.get("nth", 0) % len(allowed)]
 
 
 def carry(first: Event) -> None:
-    """Take part in a cluster until the worker is ended.
+    """Take part in a cluster until the process ends.
 
     Raises:
-        UserError: If this machine is locked, or there is no master.
+        UserError: If another run has locked this machine, or no master answers.
     """
     with contextlib.ExitStack() as stack:
         about: Event = {}
@@ -275,7 +276,7 @@ def carry(first: Event) -> None:
 
 
 def take_part(runner: Any, carrier: Carrier, number: int | None, about: Event) -> None:
-    """Report that the worker is ready, and forward messages until it is ended."""
+    """Report that the worker is ready, and forward messages until the process ends."""
     gevent.spawn(_end_without, runner, carrier)
     runner.send_message(HERE, {"number": number, "text": json.dumps({"event": "here", "value": about})})
     carrier.carry()
@@ -284,10 +285,10 @@ def take_part(runner: Any, carrier: Carrier, number: int | None, about: Event) -
 def main() -> None:
     """Run part of a load until the harness or the master is gone."""
     logging.getLogger("locust").setLevel(logging.CRITICAL)
-    os.dup(1)  # closes only when this process has ended
+    os.dup(1)  # keeps standard output open until this process has ended
     os.dup2(2, 1)
     given = FileObject(os.dup(0), "rb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # if a child process shared it, reading could block
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # reading could block if a child process shared the input
     port = {"port": int(sys.argv[1])} if len(sys.argv) > 1 else {}
     line = given.readline()
     gevent.spawn(_end_with, given)
@@ -311,7 +312,7 @@ def _end_without(runner: Any, carrier: Carrier) -> None:
     try:
         kept = carrier.keep()
     except (OSError, UserError) as error:
-        kept, why = "", f"{why}; its measurements are lost: {error}"
+        kept, why = "", f"{why}; the unfinished measurements are lost: {error}"
     print(f"{why}. Saved the unfinished measurements to {kept}" if kept else why, file=sys.stderr)
     end(1)
 

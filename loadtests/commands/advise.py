@@ -27,12 +27,12 @@ def command(
     setup: Annotated[
         str,
         typer.Argument(
-            help="Name of a setup, or name or TOML file of a sweep study.",
+            help="Name of a setup, or the name or TOML file of a sweep.",
             autocompletion=completion.setups_and_studies,
         ),
     ] = "gunicorn",
-    path: Annotated[str, typer.Option(help="Path to request. Choose one as expensive as your own pages.")] = "/",
-    rate: Annotated[float | None, typer.Option(help="Compare p99 at this rate instead of the throughput.")] = None,
+    path: Annotated[str, typer.Option(help="Path to request. Choose a page as expensive as your own pages.")] = "/",
+    rate: Annotated[float | None, typer.Option(help="Compare the p99 at this rate instead of the throughput.")] = None,
     max_time: Annotated[str, typer.Option(help="Time limit. A longer search is more certain.")] = "10m",
     output: OutputFolder = None,
     seed: Seed = None,
@@ -40,9 +40,9 @@ def command(
     *,
     own: Own,
 ) -> None:
-    """Search for good WORKERS and THREADS of a setup.
+    """Search for good values of WORKERS and THREADS for a setup.
 
-    With a study that is a sweep, search for its best combination. Each round keeps the better half.
+    If you name a sweep, search for its best combination of values. Each round keeps the better half of the candidates.
     """
     with waiting(out):
         from loadtests.commands.progress import RunProgress, conclude, write_report
@@ -85,7 +85,7 @@ def command(
 
 
 def _require_no_setup_options(context: typer.Context) -> None:
-    """Refuse an option that the study defines.
+    """Refuse options that only work with a setup, because the study defines their values.
 
     Raises:
         UserError: If there is such an option.
@@ -96,7 +96,7 @@ def _require_no_setup_options(context: typer.Context) -> None:
 
 
 def _headline(search: KnobSearch, execution: Execution) -> str:
-    """Return the candidates, the time and the folder."""
+    """Describe the search: its candidates, its maximum number of trials, its duration and its folder."""
     knobs = [f"{knob} {', '.join(values)}" for knob, values in search.sweep.knobs.items()]
     where = os.path.relpath(execution.run.path)
     return (

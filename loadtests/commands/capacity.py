@@ -27,7 +27,7 @@ def command(
         float, typer.Option(help="First rate to try, in requests (over ws://, messages) per second.")
     ] = 100.0,
     max_rate: Annotated[float, typer.Option(help="Highest rate to try.")] = 100_000.0,
-    probe_time: Annotated[str, typer.Option(help="Duration of the first probe of a rate.")] = "2s",
+    probe_time: Annotated[str, typer.Option(help="Duration of the first probe at a rate.")] = "2s",
     confirm_time: Annotated[str, typer.Option(help="Duration of the probe that confirms the rate.")] = "30s",
     arrivals: Annotated[str, typer.Option(help="Spacing of requests: random or even.")] = "random",
     connections: Annotated[
@@ -79,7 +79,7 @@ def command(
 
 
 class _ProbeLines:
-    """Print a line on standard error for each probe. Repeated probes share a line with their number."""
+    """Print a line on standard error for each probe. Count repeated probes with the same outcome."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
@@ -104,5 +104,5 @@ class _ProbeLines:
     def end(self) -> None:
         """Print how often the last probe was repeated."""
         if self._again:
-            err.print(f"{'':>9} the same in {plural(self._again, 'more probe')}")
+            err.print(f"{'':>9} the same outcome in {plural(self._again, 'more probe')}")
         self._again = 0

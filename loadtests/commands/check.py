@@ -1,4 +1,4 @@
-"""``check``: start each setup in turn and compare their answers."""
+"""``check``: start the setups one after the other and compare their answers."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def command(
     path: Paths = None,
     workload: WorkloadFile = None,
     variant: Variants = None,
-    every: Annotated[bool, typer.Option("--all", help="Show why setups are skipped and requests aren't sent.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show why setups are skipped or requests not sent.")] = False,
     *,
     own: Own,
 ) -> None:
-    """Start each setup in turn and compare their answers."""
+    """Start the setups one after the other and compare their answers."""
     with waiting(out) as announce:
         from loadtests.measure.check import check
         from loadtests.plan.kinds.requests import named
@@ -65,28 +65,29 @@ def command(
 
 
 def print_check(checked: Check, every: bool = True) -> None:
-    """Print failures and differences, and last the verdict.
+    """Print the failures and differences, and then the verdict.
 
-    If ``every`` is false, print only the number of known differences, such as skipped setups.
+    If ``every`` is false, print only the numbers of skipped setups, of setups with unsent requests and of varying
+    pages.
     """
     for name, obstacle in checked.skipped.items() if every else ():
         _line(name, "yellow", f" was skipped: {obstacle}")
     for name, unasked in checked.not_asked.items() if every else ():
         for why, number in unasked.items():
-            _line(name, "yellow", f" was not sent {plural(number, 'request')}: {why}")
+            _line(name, "yellow", f" did not receive {plural(number, 'request')}: {why}")
     if not every and (checked.skipped or checked.not_asked):
-        left_out = {"skipped": len(checked.skipped), "sent fewer requests": len(checked.not_asked)}
+        left_out = {"skipped": len(checked.skipped), "received fewer requests": len(checked.not_asked)}
         parts = [f"{plural(count, 'setup')} {how}" for how, count in left_out.items() if count]
         say(f"{', '.join(parts)} (--all shows the reasons)")
     for request, status in checked.unexpected:
         say(
-            f"note: the answer to {request.method} {request.path} has status {status}, and `run` requires "
+            f"note: the answer to {request.method} {request.path} has status {status}, but `run` requires "
             f"{request.status}"
         )
     if checked.varying:
         pages = ", ".join(f"{request.method} {request.path}" for request in checked.varying) if every else ""
         what = pages or plural(len(checked.varying), "page")
-        say(f"note: the bodies of {what} vary between requests or starts and are not compared")
+        say(f"note: the bodies of {what} vary between requests or restarts and are not compared")
     for name, settings in checked.settings.items():
         say(f"note: the settings of {name} differ: {'; '.join(settings)}")
     for setup, error in checked.failed:
@@ -119,5 +120,5 @@ def print_check(checked: Check, every: bool = True) -> None:
 
 
 def _line(name: str, style: str, rest: str) -> None:
-    """Print a setup's name in color, and the rest of the line."""
+    """Print a line that starts with a setup's name in color."""
     out.print(Text.assemble(data(name, style), data(rest)), soft_wrap=True)

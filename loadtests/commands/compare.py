@@ -1,4 +1,4 @@
-"""``compare``: compare two runs, or setups of one run."""
+"""``compare``: compare two runs, or the setups of one run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadtests.errors import UserError
 
 
 class Format(str, enum.Enum):
-    """An output format for a program that reads the comparison."""
+    """A machine-readable output format."""
 
     JUNIT = "junit"
     BMF = "bmf"
@@ -25,19 +25,19 @@ class Format(str, enum.Enum):
 def command(
     run: Annotated[Path, typer.Argument(help="Run folder, or its name in results/.", autocompletion=completion.runs)],
     other: Annotated[
-        Path | None, typer.Argument(help="Run to compare it with.", autocompletion=completion.runs)
+        Path | None, typer.Argument(help="Other run to compare with.", autocompletion=completion.runs)
     ] = None,
     setups: Annotated[
         str,
         typer.Option(
-            help="Only these setups: a,b. Within one run, the first is the baseline.",
+            help="Compare only these setups: a,b. Within one run, the first setup is the baseline.",
             autocompletion=completion.setup_list,
         ),
     ] = "",
     fail_if: Annotated[
         str | None,
         typer.Option(
-            help="Exit with status 1 if a setup is significantly slower ('slower>5%'), or fails more ('failures>1%')."
+            help="Exit with status 1 if a setup is significantly slower ('slower>5%') or fails more ('failures>1%')."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -45,13 +45,13 @@ def command(
         Format | None,
         typer.Option(
             "--format",
-            help="Print JUnit XML, the Bencher metric format (of the second side), or a summary in GitHub Markdown.",
+            help="Print JUnit XML, the Bencher Metric Format (of the second run or setup), or GitHub Markdown.",
         ),
     ] = None,
 ) -> None:
     """Compare two runs, or the setups of one run.
 
-    Also shows what else differs between two runs.
+    For two runs, also shows what else differs, such as the machine.
     """
     if as_json and form:
         raise UserError("--json and --format can't be combined. Leave one out")

@@ -1,6 +1,6 @@
 """Complete the names of studies, setups and runs in a shell.
 
-Each press of the Tab key starts the program again, so it only lists file names and reads no files.
+Each press of the Tab key starts the program again, so these functions list file names but don't read files.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from loadtests import files
 
 
 def studies(incomplete: str) -> list[str]:
-    """Return the included studies. For other arguments, the shell completes file names."""
+    """Return the names of included studies. For other arguments, the shell completes file names."""
     return _beginning(incomplete, (file.stem for file in files.STUDIES.glob("*.toml")))
 
 
 def setups(incomplete: str) -> list[str]:
-    """Return the setups."""
+    """Return the names of setups that start with ``incomplete``."""
     return _beginning(incomplete, (file.stem for file in (files.SUPERVISOR / "conf.d").glob("*.conf")))
 
 
 def setups_and_studies(incomplete: str) -> list[str]:
-    """Return the setups and the included studies."""
+    """Return the names of setups and included studies."""
     return [*setups(incomplete), *studies(incomplete)]
 
 
 def setup_list(incomplete: str) -> list[str]:
-    """Complete the last name of a list of setups, such as ``gunicorn,uv``."""
+    """Complete the last name in a list of setups, such as ``gunicorn,uv``."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in setups(last) if name not in before.split(",")]
 
 
 def runs(incomplete: str) -> list[str]:
-    """Return the runs in results/."""
+    """Return the names of runs in results/."""
     return _beginning(incomplete, (file.parent.name for file in files.RESULTS.glob("*/run.json")))
 
 

@@ -1,4 +1,4 @@
-"""Print output and errors of commands."""
+"""Print the output and the errors of commands."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class _Printable(RenderHook):
-    """Remove terminal commands from everything that is printed."""
+    """Remove terminal control characters from all output."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
         return [_Printed(one) for one in renderables]
 
 
 class _Printed:
-    """A renderable without terminal commands."""
+    """A renderable without terminal control characters."""
 
     def __init__(self, inner: ConsoleRenderable) -> None:
         self.inner = inner
@@ -45,15 +45,15 @@ def _console(stderr: bool = False) -> Console:
 
 
 COSTS = (
-    "Until they end, servers start more slowly. Figures are unverified, and not ranked, if other programs use more "
-    "than a quarter of the cores."
+    "These programs slow down the start of servers. If other programs use more than a quarter of the cores, figures "
+    "are unverified and not ranked."
 )
 out = _console()
 err = _console(stderr=True)
 
 
 def data(value: object, style: str = "") -> Text:
-    """Convert a value to text for a table or a line, without interpreting its markup or terminal commands."""
+    """Convert a value to text for a table or a line, without interpreting markup or control characters in it."""
     return safe_text(str(value), style)
 
 
@@ -83,10 +83,10 @@ def say_json(values: object) -> None:
 
 @contextlib.contextmanager
 def waiting(console: Console, doing: str = "preparing") -> Iterator[Announce]:
-    """Show the current step of a command until it has results. Yield the function that sets the step.
+    """Show the current step of a command until its results are ready. Yield the function that sets the step.
 
-    A terminal shows only the latest step and clears it at the end. Other outputs get a line for each step. Print errors
-    after this context.
+    On a terminal, only the latest step is visible, and it disappears at the end. Other outputs receive a line for each
+    step. Print errors after this context.
     """
     if not console.is_terminal:
         yield lambda doing: console.print(data(f"{doing} ..."), soft_wrap=True)
@@ -94,7 +94,7 @@ def waiting(console: Console, doing: str = "preparing") -> Iterator[Announce]:
     with console.status("") as status:
 
         def announce(doing: str) -> None:
-            status.update(data(f"{doing} ..."), spinner="dots")  # with a spinner it is drawn immediately
+            status.update(data(f"{doing} ..."), spinner="dots")  # with a spinner, rich draws the text immediately
 
         announce(doing)
         yield announce
@@ -106,10 +106,10 @@ def warn(message: str) -> None:
 
 
 def look_first(console: Console, anyway: bool = False) -> None:
-    """Warn about programs that use the cores before starting servers. On a terminal, ask whether to continue.
+    """Before servers start, warn about programs that use the cores. On a terminal, ask whether to continue.
 
     Args:
-        console: The console.
+        console: The console for the warning.
         anyway: Whether to continue without asking.
     """
     from loadtests.measure import doctor
@@ -118,7 +118,7 @@ def look_first(console: Console, anyway: bool = False) -> None:
     if found.level == "ok":
         return
     console.print(Text.assemble(("busy:", "yellow"), " ", data(f"{found.what}. {COSTS}")), soft_wrap=True)
-    if not anyway and console.is_terminal and sys.stdin.isatty() and not typer.confirm("Go on?", err=True):
+    if not anyway and console.is_terminal and sys.stdin.isatty() and not typer.confirm("Continue?", err=True):
         fail(f"not started; {found.fix}")
 
 

@@ -21,14 +21,14 @@ COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 def command(
     study: Annotated[
         str | None,
-        typer.Argument(help="Name or file of a study. Also check its requirements.", autocompletion=completion.studies),
+        typer.Argument(help="Name or file of a study, to check its needs, too.", autocompletion=completion.studies),
     ] = None,
 ) -> None:
     """List problems of this machine that can distort a measurement.
 
     Each problem has a remedy. The command doesn't change anything.
     """
-    with waiting(err, "looking at this machine"):
+    with waiting(err, "inspecting this machine"):
         from loadtests.measure import doctor
         from loadtests.plan import study as studies
 

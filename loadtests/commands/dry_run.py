@@ -59,7 +59,7 @@ def _print_tests(found: DryRun) -> None:
 def _rest(found: DryRun) -> Iterator[tuple[str, str]]:
     for one in found.left_out:
         yield "left out", f"{one.label}{f', {one.test}' if one.test else ''}: {one.why}"
-    yield "order", "test by test in each block, with the setups shuffled; every second block reverses the previous one"
+    yield "order", "in each block test by test, with shuffled setups; every second block reverses the previous block"
     seed = found.options.seed
     yield "seed", "chosen at the start of the run; set it with --seed" if seed is None else _first_block(found)
     if (goal := found.options.goal) is not None:
@@ -68,7 +68,7 @@ def _rest(found: DryRun) -> Iterator[tuple[str, str]]:
     yield "knobs", f"{environment(found.knobs) or 'none set'}; defaults are in supervisor/defaults.sh"
     cores = found.bench.cores
     servers, generator = (",".join(map(str, numbers)) for numbers in (cores.servers, cores.generator))
-    there, here = (" (there)", " (here)") if cores.machines > 1 else ("", "")
+    there, here = (" (on the host)", " (on this machine)") if cores.machines > 1 else ("", "")
     yield "cores", f"{servers} for the servers{there}, {generator} for the load generator{here}"
     for remark in found.remarks:
         yield "note", remark

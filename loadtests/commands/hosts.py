@@ -10,21 +10,21 @@ from loadtests.commands.console import err, fail, say, waiting
 from loadtests.commands.doctor import print_findings
 from loadtests.errors import called
 
-Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts file (TOML) for all of its machines.")]
+Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts file (TOML) for all machines in it.")]
 
 
 def prepare(
     host: Where,
     python: Annotated[
-        str | None, typer.Option(help="Python on that machine for the virtual environment; python3 by default.")
+        str | None, typer.Option(help="Python on that machine for a new virtual environment; python3 by default.")
     ] = None,
     venv: Annotated[
-        str | None, typer.Option(help="Existing virtual environment on that machine to use instead of a new one.")
+        str | None, typer.Option(help="Virtual environment on that machine to use instead of creating a new one.")
     ] = None,
 ) -> None:
     """Copy this project to another machine and set it up.
 
-    Load is sent only to machines that were prepared in this way.
+    Runs only use machines that were prepared with this command.
     """
     with waiting(err):
         from loadtests.measure import host_options, servers_host

@@ -15,7 +15,7 @@ from loadtests.report.terminal_tables import grid, print_grid
 
 Listing = dict[str, list[dict[str, Any]]]
 KINDS = ("setups", "studies", "engines", "runs")
-FEW = 3  # of each kind, if all kinds are listed
+FEW = 3  # the number of rows of each kind if all kinds are listed
 
 
 def command(
@@ -26,7 +26,7 @@ def command(
 ) -> None:
     """List setups, studies, engines and runs.
 
-    With a kind, list all of its entries, and why some of them can't run on this machine.
+    For a single kind, list all entries, and why some entries can't run on this machine.
     """
     if kind and kind not in KINDS:
         raise unknown("kind", kind, KINDS)
@@ -42,9 +42,9 @@ def command(
 
 
 def rows_of(kinds: Iterable[str]) -> Listing:
-    """Return everything of these kinds, as rows with the same keys within a kind.
+    """Return all entries of these kinds as rows, by kind. All rows of a kind have the same keys.
 
-    ``not_here`` describes why something, or a part of it, can't run on this machine, and is empty otherwise.
+    ``not_here`` is the reason why an entry, or a part of it, can't run on this machine, or an empty string.
     """
     from loadtests import engines, setups
     from loadtests.plan import study as studies
@@ -129,7 +129,7 @@ def _print(kind: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _print_few(kind: str, rows: Sequence[dict[str, Any]]) -> None:
-    """Print the number and the first rows: the newest runs, and the setups and studies of ``make bench``."""
+    """Print the number of rows and a few examples: the newest runs, or the setups and studies of ``make bench``."""
     lacking = sum(bool(row.get("not_here")) for row in rows)
     missing = f", {lacking} of them with missing requirements" if lacking else ""
     say(f"{len(rows)} {kind}{missing}; list all: {called()} list {kind}")

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def command(
     url: Annotated[str, typer.Argument(help="URL, such as http://127.0.0.1:8000/ or ws://...")],
     rate: Annotated[
-        float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
+        float | None, typer.Option(help="Requests per second. The default is as many as the server answers.")
     ] = None,
     arrivals: Annotated[
-        str | None, typer.Option(help="Spacing of the requests of --rate: even (the default) or random.")
+        str | None, typer.Option(help="Spacing of requests with --rate: even (the default) or random.")
     ] = None,
     connections: Annotated[
         int | None,
@@ -32,10 +32,10 @@ def command(
     ] = None,
     method: Annotated[str, typer.Option(help="HTTP method.")] = "GET",
     header: Annotated[list[str] | None, typer.Option(help="Header: 'Accept: text/html'; may be repeated.")] = None,
-    body: Annotated[str | None, typer.Option(help="Body, or @FILE.")] = None,
+    body: Annotated[str | None, typer.Option(help="Body of the request, or @FILE.")] = None,
     size: MessageSize = None,
     workload: Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")] = None,
-    speed: Annotated[float | None, typer.Option(help="Replay a recorded workload at this speed: 1, 2, 0.5.")] = None,
+    speed: Annotated[float | None, typer.Option(help="Replay a recorded workload at this speed: 1, 2 or 0.5.")] = None,
     duration: Annotated[str | None, typer.Option(help="Duration: 2m; by default 10s, or the whole replay.")] = None,
     timeout: Annotated[str, typer.Option(help="Time limit of a request.")] = "10s",
     engine: Annotated[str, typer.Option(help="Load generator: openloop or loadtest.")] = "openloop",
@@ -62,9 +62,9 @@ def command(
 
 
 def _remarks(result: Result) -> Iterator[str]:
-    """Yield the remarks that a user should not overlook."""
+    """Yield the problems that a user should not overlook."""
     if left := max(0, result.planned - result.sent):
-        yield f"{left:,} of {result.planned:,} planned requests were not sent, because all connections were waiting"
+        yield f"{left:,} of {result.planned:,} planned requests were not sent, because no connection was free"
     if result.stray:
         yield f"{plural(result.stray, 'message')} reached the wrong connections"
 
@@ -98,7 +98,7 @@ def _print(result: Result) -> None:
 
 
 def _websocket_counts(result: Result) -> Iterator[tuple[str, int | None]]:
-    """Yield the counts of deliveries and held connections, if the load has any."""
+    """Yield the counts of deliveries and of connections that stay open, if the load contains any."""
     if found := result.deliveries:
         for what in ("missing", "duplicate", "reordered", "stray"):
             yield f"deliveries {what}", getattr(found, what)

@@ -1,4 +1,4 @@
-"""Options that several commands share: single options, and groups of options for the user's own project."""
+"""Define the options that several commands share, including groups of options for the user's own project."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     Journey = OwnJourney | None
     Workers = ExpectedWorkers | None
 else:
-    Own = Journey = Workers = object  # their modules take long to import, and `--help` doesn't need them
+    Own = Journey = Workers = object  # `--help` doesn't need these types, and their modules are slow to import
 
 Command = Callable[..., None]
-LENGTH, MACHINES = "How long, how sure", "Other machines"  # panels of `--help`
+LENGTH, MACHINES = "Duration and precision", "Other machines"  # panels of `--help`
 Text = str | None
 Texts = list[str] | None
 
 Minutes = Annotated[
     float | None,
     typer.Option(
-        help="Time for the whole run in minutes: the run has as many blocks as fit. Not with --blocks or --precision.",
+        help="Duration of the run in minutes, with as many blocks as fit. Not with --blocks or --precision.",
         rich_help_panel=LENGTH,
     ),
 ]
@@ -48,13 +48,13 @@ AllowRemote = Annotated[
     ),
 ]
 OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")]
-Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
+Seed = Annotated[int | None, typer.Option(help="Seed for the order of trials.")]
 Anyway = Annotated[bool, typer.Option("--ignore-busy", help="Don't ask or stop early on a busy machine.")]
 Variants = Annotated[
     Texts,
     typer.Option(
         "--variant",
-        help="Add setups again in another environment: granian==2.7.9, 'Django==6.1.3', python=3.13, hopless, or with "
+        help="Add the setups in another environment: granian==2.7.9, 'Django==6.1.3', python=3.13, hopless, or with "
         "--app the folder of another checkout; may be repeated.",
     ),
 ]
@@ -62,24 +62,24 @@ SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletio
 MessageSize = Annotated[int | None, typer.Option(help="Size of a message over ws:// in bytes; 64 by default.")]
 
 PROJECT: dict[str, Any] = {
-    "app": Annotated[Path | None, typer.Option(help="Folder of a Django project to serve instead of the sample.")],
+    "app": Annotated[Path | None, typer.Option(help="Folder of your Django project, to serve instead of the sample.")],
     "wsgi": Annotated[
-        Text, typer.Option(help="The project's WSGI application, if it differs from the settings: mysite.wsgi:app.")
+        Text, typer.Option(help="The project's WSGI application, if the settings name another one: mysite.wsgi:app.")
     ],
-    "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if it differs from the settings.")],
-    "settings": Annotated[Text, typer.Option(help="The project's settings module, if not the one in manage.py.")],
+    "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if the settings name another one.")],
+    "settings": Annotated[Text, typer.Option(help="The project's settings module, if manage.py uses another one.")],
     "python": Annotated[
-        Path | None, typer.Option(help="Python of the project's virtual environment, if it isn't in its folder.")
+        Path | None, typer.Option(help="Python of the project's virtual environment, if not in the project's folder.")
     ],
-    "env_file": Annotated[Path | None, typer.Option(help="File of NAME=value lines for the project's environment.")],
+    "env_file": Annotated[Path | None, typer.Option(help="File with NAME=value lines for the project's environment.")],
     "load_timeout": Annotated[
         Text,
         typer.Option(help="Time limit for loading the project and for its first answer after a start; 1m by default."),
     ],
     "setup_command": Annotated[
-        Text, typer.Option(help="Command to run once in the project's folder first: 'python manage.py migrate'.")
+        Text, typer.Option(help="Command to run once in the project's folder at the start: 'python manage.py migrate'.")
     ],
-    "host_header": Annotated[Text, typer.Option(help="Host header to send, if ALLOWED_HOSTS requires one.")],
+    "host_header": Annotated[Text, typer.Option(help="Host header to send, if ALLOWED_HOSTS requires it.")],
     "header": Annotated[
         Texts, typer.Option(help="Header of every request: 'X-Forwarded-Proto: https'; may be repeated.")
     ],
@@ -90,14 +90,12 @@ WEBSOCKETS: dict[str, Any] = {
         Texts, typer.Option(help='First message of each connection: \'{"join": "a"}\'; may be repeated.')
     ],
     "ws_send": Annotated[Text, typer.Option(help='Message to send. $ID becomes a unique id: \'{"text": "$ID"}\'.')],
-    "ws_match": Annotated[
-        Text, typer.Option(help="A received message with this text counts as delivered; $ID by default.")
-    ],
+    "ws_match": Annotated[Text, typer.Option(help="Text that a delivered message contains; $ID by default.")],
     "ws_ready": Annotated[
-        Text, typer.Option(help="A connection is ready after a message with this text. The default is immediately.")
+        Text, typer.Option(help="A connection is ready after a message with this text; by default, immediately.")
     ],
     "ws_ticket": Annotated[
-        Text, typer.Option(help="Request for $TICKET in the path, for each connection: 'POST /tickets/ .ticket'.")
+        Text, typer.Option(help="Request that returns $TICKET in the path for a connection: 'POST /tickets/ .ticket'.")
     ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake: 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],
@@ -106,7 +104,7 @@ WEBSOCKETS: dict[str, Any] = {
 JOURNEY: dict[str, Any] = {
     "journey": Annotated[
         Path | None,
-        typer.Option(help="Python file with a user's steps; `workload journey` creates one from a recording."),
+        typer.Option(help="Python file with a user's steps. `workload journey` creates it from a recording."),
     ],
     "login": Annotated[
         Text,
@@ -119,19 +117,17 @@ JOURNEY: dict[str, Any] = {
 }
 WORKERS: dict[str, Any] = {
     "expect_workers": Annotated[
-        int | None, typer.Option(help="Number of `worker` processes on other machines. They generate all of the load.")
+        int | None, typer.Option(help="Number of `worker` processes on other machines. They generate the whole load.")
     ],
     "master_bind": Annotated[
         Text,
-        typer.Option(
-            help="Where those workers connect, on a private network: 10.0.0.1:5557; 127.0.0.1:5557 by default."
-        ),
+        typer.Option(help="Address for these workers on a private network: 10.0.0.1:5557; 127.0.0.1:5557 by default."),
     ],
     "expect_workers_max_wait": Annotated[Text, typer.Option(help="Maximum wait for these workers; 5m by default.")],
 }
-# The output of `--help` is long, so it has panels.
+# The output of `--help` is long, so it is divided into panels.
 for panel, options in (
-    ("Your own project", PROJECT), ("Its WebSockets", WEBSOCKETS), ("Its users", JOURNEY), (MACHINES, WORKERS)
+    ("Your project", PROJECT), ("Your WebSockets", WEBSOCKETS), ("Your users", JOURNEY), (MACHINES, WORKERS)
 ):  # fmt: skip
     for annotation in options.values():
         annotation.__metadata__[0].rich_help_panel = panel
@@ -144,9 +140,9 @@ def with_options(
 
     Args:
         keyword: The command's keyword argument for the options.
-        options: The options.
+        options: The options, by name.
         build: Converts the given options to the argument's value. Without options, the value is None.
-        needed: The option that the others require, and the end of the message if it is missing.
+        needed: The option that all other options require, and the end of the error message if it is missing.
     """
 
     def built(chosen: dict[str, Any]) -> Any:
@@ -207,7 +203,7 @@ with_expected_workers = with_options("workers", WORKERS, _expected_workers, OF_W
 
 
 def given(context: typer.Context) -> list[str]:
-    """Return the options (``--seed``) and arguments (``the study``) on the command line."""
+    """Return the names of all options and arguments on the command line, such as ``--seed`` and ``the study``."""
     names = []
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")

@@ -15,14 +15,14 @@ def command(
         str | None,
         typer.Argument(help="Recipe file, or the name of a recipe: fast, flaky, relapse, slow or stumble."),
     ] = None,
-    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 for a free one.")] = 8100,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 for any free port.")] = 8100,
     url_file: Annotated[
         Path | None, typer.Option(help="File to write the URL to. The command removes it at the end.")
     ] = None,
 ) -> None:
     """Run a test upstream (origin) that is slow or fails, until Ctrl-C.
 
-    A recipe describes how slow it is and when it fails.
+    A recipe describes how slow the origin is and when it fails.
     """
     with waiting(err):
         from loadtests.services.origin import listening, recipes

@@ -17,13 +17,13 @@ from loadtests.errors import UserError
 @with_own_project
 def command(
     setup: Annotated[
-        str, typer.Argument(help="Name of a setup, or several: a,b.", autocompletion=completion.setup_list)
+        str, typer.Argument(help="Name of a setup, or several names: a,b.", autocompletion=completion.setup_list)
     ],
     path: Annotated[str, typer.Option(help="Path to request.")] = "/",
     rate: Annotated[
-        float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
+        float | None, typer.Option(help="Requests per second. The default is as many as the server answers.")
     ] = None,
-    duration: Annotated[str, typer.Option(help="Duration of each of a round's two measurements.")] = "10s",
+    duration: Annotated[str, typer.Option(help="Duration of a measurement. Each round has two measurements.")] = "10s",
     rounds: Annotated[int, typer.Option(help="Number of rounds. Each round restarts the servers.")] = 3,
     output: Annotated[Path | None, typer.Option(help="Folder to create.")] = None,
     variant: Variants = None,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from loadtests.records.run.folder import Run
 
 
-BROKEN = "contract_broken"  # of loadtests.analyse.reasons
+BROKEN = "contract_broken"  # a reason in loadtests.analyse.reasons
 FIRM_S = 30.0  # after this time, the actual pace counts more than the planned pace
 
 
@@ -35,8 +35,8 @@ class RunProgress:
     Args:
         console: The console.
         trials: The number of trials.
-        seconds: The planned seconds.
-        sends: The name of a sent request or message, by test.
+        seconds: The planned duration in seconds.
+        sends: The unit of a test's load, such as ``request`` or ``message``, by test.
         so_far: Returns a summary line after a block.
     """
 
@@ -53,8 +53,8 @@ class RunProgress:
         self._sends = sends or {}
         self._so_far = so_far
         self._doing = ""
-        self._done = 0.0  # of the planned seconds
-        self._takes = 0.0  # of the current step
+        self._done = 0.0  # the planned seconds of completed steps
+        self._takes = 0.0  # the planned seconds of the current step
         self._begun = 0.0
         self._bar: Progress | None = None
         self._task: TaskID | None = None
@@ -83,7 +83,7 @@ class RunProgress:
             self._bar.stop()
 
     def doing(self, what: str, seconds: float) -> None:
-        """Start a step of about ``seconds`` seconds."""
+        """Handle the start of a step that takes about ``seconds`` seconds."""
         self._done += self._takes
         self._doing, self._takes = what, seconds
         if self._bar is not None and self._task is not None:
@@ -91,7 +91,7 @@ class RunProgress:
             self._bar.update(self._task, completed=done, description=what, left=self._left())
 
     def _left(self) -> str:
-        """Return the time left at the current pace, such as 1:23, or an empty string if the plan is exceeded."""
+        """Return the time left at the current pace, such as 1:23, or an empty string after the planned time."""
         if self._done > self._seconds:
             return ""
         minutes, seconds = divmod(round(seconds_left(self._seconds, self._done, time.monotonic() - self._begun)), 60)
@@ -140,7 +140,7 @@ def _figures(result: Result, sends: str) -> str:
     if connections and not result.planned:  # idle connections send nothing
         parts = [f"{plural(connections.opened, 'connection')} held"]
     p50, p99 = result.response_time_ms["p50"], result.response_time_ms["p99"]
-    if p50 is not None and p99 is not None:  # some engines don't know them
+    if p50 is not None and p99 is not None:  # some engines don't measure percentiles
         parts += [f"p50 {p50:.1f} ms", f"p99 {p99:.1f} ms"]
     errors = sum(result.errors.values())
     if errors or result.unfinished:
@@ -158,10 +158,10 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
 
     Args:
         execution: The prepared run.
-        anyway: Whether to continue if other programs disturb one block after the other.
+        anyway: Whether to continue if other programs disturb several blocks in a row.
 
     Returns:
-        The outcome, and why the run ended early.
+        The outcome, and the reason why the run ended early, or an empty string.
     """
     from loadtests.measure.contention import TooBusy
     from loadtests.measure.run import execute, outcome
@@ -179,7 +179,7 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
         return outcome(execution), f"{error}; {resume}, or add --ignore-busy to continue now"
     except (KeyboardInterrupt, UserError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
-        with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk, writing fails too
+        with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk, writing the report fails, too
             write_report(execution)
             if interrupted and execution.run.trials():
                 reports.print_report(execution.run, out)
@@ -189,7 +189,7 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
 
 
 def check_command(run: Run) -> str:
-    """Return the command that shows what differs, if a setup broke the contract, or an empty string."""
+    """Return the command that shows how a setup broke the contract, or an empty string if no setup did."""
     from loadtests.commands.options import PROJECT, WEBSOCKETS
 
     broken = {trial.setup for trial in run.trials() if any(one.reason == BROKEN for one in trial.flags)}
@@ -209,7 +209,7 @@ def conclude(found: RunOutcome, why: str, run: Run | None = None) -> None:
     Args:
         found: The outcome.
         why: The reason for an early end, or an empty string.
-        run: The run, to print how to see what differs.
+        run: The run. If a setup broke its contract, the error contains a command that shows the difference.
     """
     from loadtests.measure.run import RunOutcome
 
@@ -221,7 +221,7 @@ def conclude(found: RunOutcome, why: str, run: Run | None = None) -> None:
 
 
 def write_report(execution: Execution) -> None:
-    """Write the report of the measurements."""
+    """Write the report of the trials so far."""
     from loadtests.report import reports
 
     with waiting(out) as announce:
@@ -231,7 +231,11 @@ def write_report(execution: Execution) -> None:
 
 @contextlib.contextmanager
 def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for work in steps on a terminal. Yield the function to call with (step, steps done, all steps)."""
+    """On a terminal, show a progress bar for work in steps.
+
+    Yield a function that updates the bar. Its arguments are the current step, the number of completed steps and the
+    number of all steps.
+    """
     if not console.is_terminal:
         yield lambda doing, done, total: None
         return
@@ -247,7 +251,7 @@ def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
 
 @contextlib.contextmanager
 def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], None]]:
-    """Show a bar for one load of ``duration_s`` seconds on a terminal. Yield the function to call every second."""
+    """On a terminal, show a progress bar for a load of this duration. Yield the function to call every second."""
     if not console.is_terminal:
         yield lambda second: None
         return

@@ -18,7 +18,7 @@ def command(
     price: Price = None,
     tables: Annotated[bool, typer.Option("--tables", help="Print all tables of the report.")] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Write the page, charts and summary.csv again.")] = False,
-    show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names it).")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser, or in BROWSER.")] = False,
 ) -> None:
     """Print the report of a run.
 

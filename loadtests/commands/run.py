@@ -47,13 +47,13 @@ def command(
     output: OutputFolder = None,
     seed: Seed = None,
     blocks: Annotated[
-        int | None, typer.Option(help="Number of blocks, instead of the study's.", rich_help_panel=LENGTH)
+        int | None, typer.Option(help="Number of blocks, instead of the study's number.", rich_help_panel=LENGTH)
     ] = None,
     minutes: Minutes = None,
     setups: Annotated[
         str | None,
         typer.Option(
-            help="Only these setups: a,b. The first is the baseline, unless they include the study's baseline.",
+            help="Measure only these setups: a,b. The first is the baseline, unless the study's baseline is included.",
             autocompletion=completion.setup_list,
         ),
     ] = None,
@@ -110,7 +110,7 @@ def command(
         ),
     ] = None,
     allow_remote: AllowRemote = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan; start and write nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan; don't start or write anything.")] = False,
     resume: Annotated[Path | None, typer.Option(help="Continue the run in this folder.")] = None,
     anyway: Anyway = False,
     *,
@@ -135,7 +135,7 @@ def command(
 
         if resume is not None:
             _require_alone(context)
-            Run.open(resume)  # before asking whether to continue
+            Run.open(resume)  # report a wrong folder before asking whether to continue
         else:
             name = study or study_options.default_study(own, users, aa)
             chosen = study_options.StudyOptions(

@@ -8,7 +8,7 @@ from loadtests.commands.options import Own, SetupName, Variants, with_own_projec
 
 @with_own_project
 def command(setup: SetupName, variant: Variants = None, *, own: Own) -> None:
-    """Run one setup until Ctrl-C, on http://127.0.0.1:8000/ or on BIND and PORT."""
+    """Run one setup until Ctrl-C, on http://127.0.0.1:8000/ or the address in BIND and PORT."""
     with waiting(out):
         from loadtests.serve import foreground
 

@@ -6,9 +6,9 @@ from loadtests.commands.console import err, say, waiting
 
 
 def command() -> None:
-    """Print the workers' token that belongs to the token of a run (`run --expect-workers`).
+    """Print the token for the workers of a run, which is derived from the run's token (`run --expect-workers`).
 
-    It reads the run's token from the file that LOAD_TOKEN_FILE names, or else from standard input.
+    The command reads the run's token from the file that LOAD_TOKEN_FILE names, or else from standard input.
     """
     with waiting(err):
         from loadtests.engines import load_token

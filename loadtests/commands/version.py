@@ -17,7 +17,7 @@ def show(requested: bool) -> None:
 def text() -> str:
     """Describe the version, such as ``django-serving-benchmark 0.1.0, revision 0123456789ab with changes``.
 
-    The text has no revision if git doesn't know it.
+    The text doesn't contain the revision if it isn't known.
     """
     import tomllib
 

@@ -11,15 +11,15 @@ import typer
 
 from loadtests.commands.console import err, fail, waiting
 
-INTERRUPTED = 130  # the same as for all commands
+INTERRUPTED = 130  # the exit status of all commands if a signal interrupts them
 
 
 def command(
-    master: Annotated[str, typer.Argument(help="Where the run waits for its workers: 10.0.0.1:5557.")],
+    master: Annotated[str, typer.Argument(help="Address where the run waits for its workers: 10.0.0.1:5557.")],
 ) -> None:
-    """Generate load for a run on another machine that waits for workers (`run --expect-workers`), until it ends.
+    """Generate load for a run on another machine (`run --expect-workers`), until the run ends.
 
-    It reads the workers' token from the file that LOAD_TOKEN_FILE names, or else from standard input.
+    The command reads the workers' token from the file that LOAD_TOKEN_FILE names, or else from standard input.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -36,7 +36,7 @@ def command(
 
 
 def _end(number: int, frame: object) -> None:
-    """End immediately. If an exception were raised in an import or a greenlet, Python would print a traceback."""
+    """End the process immediately. An exception in an import or a greenlet would print a traceback."""
     with contextlib.suppress(SystemExit):
         fail("interrupted")
     os._exit(INTERRUPTED)

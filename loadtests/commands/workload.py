@@ -19,7 +19,7 @@ def command(
         ),
     ],
     file: Annotated[Path, typer.Argument(help="Recording to convert.")],
-    output: Annotated[Path | None, typer.Option(help="File to write; printed by default.")] = None,
+    output: Annotated[Path | None, typer.Option(help="File to write. By default, the result is printed.")] = None,
     times: Annotated[bool, typer.Option("--keep-times", help="Keep the time of each request for a replay.")] = False,
     max_requests: Annotated[
         int,

@@ -1,6 +1,7 @@
-"""The load generators, with one interface and the same form of results.
+"""Find the engines, which are the programs that generate load.
 
-To add one, create a file in this folder with a class like ``base.Engine`` and an instance named ``ENGINE``.
+All engines have the same interface and return the same kind of result. To add an engine, create a file in this folder
+with a class like ``base.Engine`` and an instance named ``ENGINE``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["Engine", "EngineError", "get", "known", "require_able"]
 
 
 def known() -> dict[str, Engine]:
-    """All engines by name."""
+    """Return all engines by name, in the order in which they are listed."""
     return _found(tuple(__path__))
 
 
@@ -32,7 +33,7 @@ def get(name: str) -> Engine:
     """Return the engine with this name.
 
     Raises:
-        UserError: If there is no such engine. The message contains the nearest names.
+        UserError: If no engine has this name. The message suggests similar names.
     """
     try:
         return known()[name]
@@ -41,10 +42,10 @@ def get(name: str) -> Engine:
 
 
 def require_able(engine: Engine, load: Load, needs: frozenset[Feature] = frozenset()) -> None:
-    """Check that an engine can generate a load and has the other needed features.
+    """Check that an engine can generate a load and supports the additional features in ``needs``.
 
     Raises:
-        UserError: If it can't.
+        UserError: If the engine can't generate the load or lacks a feature.
     """
     for feature in sorted((load.features | needs) - engine.features, key=lambda one: one.name):
         able = next(one.name for one in known().values() if feature in one.features)

@@ -1,4 +1,4 @@
-"""The interface of all engines."""
+"""Define the interface of engines, which generate load."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OnMoment = Callable[[], None]
 
 
 class EngineError(UserError):
-    """The engine can't run, or failed. The text has one line."""
+    """An engine can't run, or has failed. The message is a single line."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Watch:
     """Functions that an engine calls during a load.
 
     Args:
-        on_second: Gets each row of the timeline immediately.
-        should_stop: Is called several times per second. If it returns true, the load ends, and outstanding requests
-            count as unfinished.
-        on_start: Is called once, after the warm-up and right before the measured load starts.
-        on_end: Is called once, at the end of the billed part (see ``Result``).
+        on_second: Called with each row of the timeline, as soon as the row is complete.
+        should_stop: Called several times per second. If it returns true, the load ends, and outstanding requests count
+            as unfinished.
+        on_start: Called once, after the warm-up and right before the measured load starts.
+        on_end: Called once, at the end of the time in which requests are billed (see ``Result``).
     """
 
     on_second: OnSecond | None = None
@@ -39,7 +39,7 @@ class Watch:
     on_end: OnMoment = lambda: None
 
     def shared_with(self, another: OnSecond) -> Watch:
-        """Return the same functions, with another one that also gets each second."""
+        """Return a watch with the same functions that also calls ``another`` with each second."""
 
         def both(second: Second) -> None:
             another(second)
@@ -53,7 +53,7 @@ UNWATCHED = Watch()
 
 
 class Joining(Protocol):
-    """Workers of a load that the user starts (``loadtests.engines.expected``)."""
+    """Load workers that the user starts (``loadtests.engines.expected``)."""
 
     def __len__(self) -> int: ...
 
@@ -62,12 +62,12 @@ class Joining(Protocol):
 
         Raises:
             EngineError: If a worker fails.
-            UserError: If workers are missing.
+            UserError: If workers haven't connected, or were lost.
         """
 
 
 Others = tuple[Address, ...] | Joining
-"""The machines over SSH that generate parts of the load, or the external workers that generate all of it."""
+"""SSH addresses of machines that each generate a part of the load, or workers that generate the whole load."""
 
 
 class Engine(Protocol):
@@ -75,21 +75,21 @@ class Engine(Protocol):
 
     name: str
     label: str
-    """A short description."""
+    """A short description of the engine."""
     place: int
-    """The engine's position in a list."""
+    """The engine's position in lists of engines."""
     features: frozenset[Feature]
-    """What it can do."""
+    """The features that the engine supports."""
 
     def require(self) -> None:
         """Check that the engine's software is installed.
 
         Raises:
-            EngineError: If it isn't.
+            EngineError: If the software isn't installed.
         """
 
     def check(self, load: Load) -> None:
-        """Check requirements of a load that aren't in the engine's ``features``.
+        """Check the requirements of a load that ``features`` doesn't describe.
 
         Raises:
             UserError: If the engine can't generate the load.
@@ -106,13 +106,13 @@ class Engine(Protocol):
 
 @runtime_checkable
 class SlicingEngine(Engine, Protocol):
-    """An engine that can alternate its loads on several setups, such as ``loadtests.workload.DEFAULT_ENGINE``."""
+    """An engine that can alternate between loads on several setups, such as ``loadtests.workload.DEFAULT_ENGINE``."""
 
     def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[LoadMaker]:
-        """Start its processes on a core until the context ends.
+        """Run the engine's processes on a core until the context ends.
 
         Raises:
-            EngineError: If they don't start.
+            EngineError: If the processes don't start.
         """
 
 
@@ -121,7 +121,7 @@ class SharedEngine(Engine, Protocol):
     """An engine that can generate a part of its load on other machines."""
 
     def shared_with(self, others: Others) -> Engine:
-        """Return the engine with its last processes on ``others``, one on each."""
+        """Return the engine with its last processes on ``others``, one on each machine or worker."""
 
 
 class LoadMaker(Protocol):
@@ -139,7 +139,7 @@ class LoadMaker(Protocol):
         """Run the calibration (``loadtests.observe.calibration``) on the engine's other machines.
 
         Returns:
-            The seconds by address.
+            The duration of the calibration in seconds, by the machine's address.
 
         Raises:
             EngineError: If a process fails.
@@ -147,10 +147,12 @@ class LoadMaker(Protocol):
 
 
 class PreparedLoad(Protocol):
-    """A prepared load. It is generated in one or several slices, and its connections stay open in between."""
+    """A prepared load, generated in one or several slices. Its connections stay open between the slices."""
 
     def step(self) -> None:
-        """Open the connections of the next step (``Conversation.steps``). Those of the first step are open already.
+        """Open the connections of the next step (``Conversation.steps``).
+
+        The connections of the first step are already open.
 
         Raises:
             EngineError: If a process fails.
@@ -166,18 +168,18 @@ class PreparedLoad(Protocol):
     def measure(
         self, duration_s: float, *, settle_s: float = 0.0, grace_s: float | None = None, watch: Watch = UNWATCHED
     ) -> bool:
-        """Generate the load for ``settle_s`` and ``duration_s`` seconds, and measure only the latter.
+        """Generate the load for ``settle_s`` seconds, and then measure it for ``duration_s`` seconds.
 
         The slices of a load with a rate are parts of one schedule of ``Load.duration_s`` seconds.
 
         Args:
-            duration_s: The measured seconds.
-            settle_s: The seconds before them.
-            grace_s: The time for outstanding requests at the end. The default is ``Load.grace``.
-            watch: Its functions for the start and the end aren't called, because the caller knows these moments.
+            duration_s: The measured time in seconds.
+            settle_s: The time before the measurement in seconds.
+            grace_s: The time limit for outstanding requests at the end. The default is ``Load.grace``.
+            watch: The functions to call, except ``on_start`` and ``on_end``, because the caller knows these moments.
 
         Returns:
-            Whether some outstanding requests were not answered in the grace period.
+            True if some outstanding requests weren't answered within the grace period.
 
         Raises:
             EngineError: If a process fails.

@@ -1,12 +1,12 @@
-"""Generate a load in several parts, on this machine and on others, with Locust's master and workers.
+"""Distribute a load over Locust workers, on this machine and on other machines.
 
-The master and the workers forward the messages between the harness and the load programs (the package
-``loadtests.cluster``). The master is a child process of the harness, and listens on the loopback interface. Workers on
-this machine are child processes too. A worker on another machine runs in an SSH connection that forwards a port of that
-machine to the master (``ssh -R``).
+A Locust master and its workers (the package ``loadtests.cluster``) forward messages between the harness and the load
+programs. The master is a child process of the harness, and listens on the loopback interface. Workers on this machine
+are also child processes. A worker on another machine runs in an SSH connection that forwards a port of that machine to
+the master (``ssh -R``).
 
-All messages are encrypted with keys from a token. Each cluster has a new token, and each process gets it over standard
-input. ``expected.py`` has the workers that users start.
+All messages are encrypted with keys that are derived from a token. Each cluster has a new token. The harness sends the
+processes their tokens over standard input. The workers that users start are in ``expected.py``.
 """
 
 from __future__ import annotations
@@ -37,16 +37,19 @@ from loadtests.observe.machine import Description, boot
 
 MASTER, WORKER = "loadtests.cluster.master", "loadtests.cluster.worker"
 LISTENS_WITHIN_S = 30.0
-HERE_WITHIN_S = CONNECT_S + 60.0  # an earlier worker on that machine may still end its processes
+HERE_WITHIN_S = CONNECT_S + 60.0  # an earlier worker on that machine may still be stopping its processes
 ANSWERED_WITHIN_S = 10 * REACHED_WITHIN_S
 LOOKS = 8
-FORWARDED = range(20_000, 32_000)  # ports of the other machine, below the kernel's ephemeral ports (ip(7))
+FORWARDED = range(20_000, 32_000)  # ports on the other machine, below the kernel's ephemeral ports (ip(7))
 
 T = TypeVar("T")
 
 
 class Here(msgspec.Struct, frozen=True):
-    """The first event of a worker on another machine: the SHA-256 of its files by path, and the machine."""
+    """The first event from a worker on another machine, which describes the worker's files and the machine.
+
+    The field ``files`` contains the SHA-256 of each file, by path.
+    """
 
     files: dict[str, str]
     boot: str
@@ -55,7 +58,7 @@ class Here(msgspec.Struct, frozen=True):
 
 
 class Cluster(GeneratorProcess):
-    """Locust's master and its workers."""
+    """A Locust master and its workers."""
 
     def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail) -> None:
         super().__init__(popen, errors)
@@ -63,7 +66,7 @@ class Cluster(GeneratorProcess):
         self.workers: list[Worker] = []
 
     def pass_on(self, number: int, message: Event) -> None:
-        """Send a message to a worker."""
+        """Send a message to the worker with this number."""
         self.write_line(f"{number} {json.dumps(message)}")
 
     def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
@@ -76,21 +79,22 @@ class Cluster(GeneratorProcess):
                 yield worker, worker.event(text)
 
     def of_master(self, line: bytes) -> Iterable[tuple[GeneratorProcess, Event]]:
-        """Return an event of the master."""
+        """Yield the event that the master sent in this line."""
         yield self, json.loads(line)
 
 
 class Worker(GeneratorProcess):
-    """A worker of a cluster. It generates a part of a load.
+    """A worker in a cluster, which generates a part of a load.
 
-    Its own pipes are only for its first message and its end. ``where`` is its address, or empty on this machine.
-    ``within_ms`` is the accuracy of its clock, half the shortest round trip.
+    The worker's own pipes are used only for the first message to it, and to notice when it ends. The attribute
+    ``where`` is the worker's address, or empty on this machine. The attribute ``within_ms`` is the uncertainty of the
+    worker's clock, which is half of the shortest round trip.
     """
 
     start_in_s = 0.5  # a message may cross a network
     came = False
 
-    about: Here  # only for a worker on another machine
+    about: Here  # set only for a worker on another machine
 
     def __init__(
         self, popen: subprocess.Popen[bytes], errors: ErrorTail, cluster: Cluster, address: Address | None
@@ -108,7 +112,7 @@ class Worker(GeneratorProcess):
         return (self, self._cluster)
 
     def take_part(self, program: str, core: int | None, port: int) -> None:
-        """Send the worker its first message. ``port`` is the master's."""
+        """Send the worker its first message. The master listens on ``port``."""
         token = {"token": load_token.of_workers(self._cluster.token), "number": self._number}
         first = {**token, "program": program, "core": core, "port": port, "apart": self.address is not None}
         self.write_line(json.dumps(first))
@@ -134,15 +138,16 @@ class Worker(GeneratorProcess):
             raise EngineError(f"lost the connection to {self._called}")
         if event["event"] == "nonsense":
             raise self._nonsense(shown(str(event.get("value"))))
-        event["helpers"] = []  # the worker has lowered the priority of these threads itself
-        if not self.machine:  # the other load on this machine is mostly the harness and the servers
+        event["helpers"] = []  # The worker has already lowered the priority of these threads.
+        if not self.machine:  # On this machine, most of the other load is the harness and the servers.
             event.pop("conditions", None)
         return event
 
     def ended(self) -> UserError:
         """Return the error that explains why the worker ended.
 
-        The end of a worker invalidates a load. If its machine can't be reached, no other load is possible either.
+        If a worker ends, only the current load is invalid (EngineError). If SSH can't reach the worker's machine, all
+        other loads would fail, too (UserError).
         """
         if self.address is None:
             return super().ended()
@@ -154,21 +159,21 @@ class Worker(GeneratorProcess):
         return self._answer({"spin": True}, float) if self.machine else None
 
     def recognize(self) -> None:
-        """Check the files of a worker on another machine.
+        """Check that a worker on another machine has the same files as this machine.
 
         Raises:
-            UserError: If they differ from the files on this machine.
+            UserError: If files differ.
         """
         self.came = True
         if self.address is None:
             return
         self.about = self._value(Here)
         deploy.require_same(self.address, self.about.files)
-        if self.about.boot != boot():  # otherwise, the address is one of this machine
+        if self.about.boot != boot():  # otherwise, the address leads back to this machine
             self.machine = self.where
 
     def synchronize(self) -> None:
-        """Use the shortest of several round trips. The error is half of it."""
+        """Measure the offset of the worker's clock with the shortest of several round trips."""
         if not self.where:
             return
         self.within_ms = math.inf
@@ -210,10 +215,10 @@ class Worker(GeneratorProcess):
 
 @contextlib.contextmanager
 def understood(processes: Sequence[GeneratorProcess]) -> Iterator[None]:
-    """Convert errors in the measurements of other machines.
+    """Convert errors that invalid measurements from other machines cause.
 
     Raises:
-        EngineError: If they can't be combined to a result.
+        EngineError: If the measurements can't be combined into a result.
     """
     others = [process.where for process in processes if isinstance(process, Worker) and process.where]
     try:
@@ -227,17 +232,17 @@ def understood(processes: Sequence[GeneratorProcess]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def workers(program: str, near: int, core: int | None, others: Others) -> Iterator[list[Worker]]:
-    """Run workers with a ``program`` until the context ends.
+    """Run workers that execute a load program until the context ends.
 
     Args:
-        program: The name of the program.
+        program: The name of the load program.
         near: The number of workers on this machine.
-        core: Their core.
-        others: The other machines, with a worker on each, or workers that users start.
+        core: The core for the workers on this machine.
+        others: The addresses of other machines that run one worker each, or workers that the user starts.
 
     Raises:
         EngineError: If a worker fails.
-        UserError: If a machine isn't prepared.
+        UserError: If another machine isn't prepared, or workers are missing.
     """
     if not isinstance(others, tuple):
         with others.working(program, core) as found:
@@ -247,7 +252,7 @@ def workers(program: str, near: int, core: int | None, others: Others) -> Iterat
         cluster = stack.enter_context(start(Cluster, [sys.executable, "-m", MASTER], ROOT))
         kind = functools.partial(Worker, cluster=cluster)
         command = [sys.executable, "-m", WORKER]
-        for _ in range(near):  # start them at the same time as the master
+        for _ in range(near):  # to save time, the workers start at the same time as the master
             stack.enter_context(start(functools.partial(kind, address=None), command, ROOT))
         cluster.write({"token": cluster.token})
         wait_for([cluster], "listening", LISTENS_WITHIN_S)

@@ -1,6 +1,7 @@
-"""Use workers that a user, Compose or Kubernetes starts (``loadtests.cluster.joined``).
+"""Generate load with workers that a user, Compose or Kubernetes starts (``loadtests.cluster.joined``).
 
-They connect to a master that listens on the user's address, stay for all loads of a run, and end with it.
+The workers connect to a master that listens on the user's address. They stay connected for all loads of a run, and end
+when the run ends.
 """
 
 from __future__ import annotations
@@ -30,15 +31,14 @@ from loadtests.observe.machine import boot
 
 LISTENS_WITHIN_S = 30.0
 CARRIES_WITHIN_S = 30.0
-# a replacement must come from the lost worker's machine; a new worker often connects before the loss of the old one is
-# noticed
+# A replacement must connect from the lost worker's machine. It often connects before the harness notices the loss.
 REPLACED_WITHIN_S = 5.0
 ENDED_WITHIN_S = 3.0
 LOOPBACK = "127.0.0.1"
 
 
 class Meeting(Cluster):
-    """A cluster whose workers connect on their own. It reports only the events of workers ``at_work``."""
+    """A cluster whose workers connect on their own. Only events from the workers in ``at_work`` are reported."""
 
     def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail, token: str) -> None:
         super().__init__(popen, errors)
@@ -47,7 +47,7 @@ class Meeting(Cluster):
 
     @property
     def here(self) -> list[Joined]:
-        """The connected workers that aren't lost."""
+        """The connected workers that have the same files as this machine and aren't lost."""
         return [worker for worker in self.workers if isinstance(worker, Joined) and worker.there]
 
     def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
@@ -63,7 +63,10 @@ class Meeting(Cluster):
 
 
 class Joined(Worker):
-    """A worker that connected on its own. ``there`` means that it has the same files and isn't lost."""
+    """A worker that connected on its own.
+
+    The attribute ``there`` is true if the worker has the same files as this machine and isn't lost.
+    """
 
     there = False
 
@@ -94,7 +97,7 @@ class Joined(Worker):
         self.came, self.about = True, about
         self.where = f"{self.where} ({shown(about.host)})"
         if (names := deploy.differing(deploy.digests(ROOT, deploy.of_load()), about.files)) is not None:
-            self.refused = f"{self.where}: these files differ from this machine: {names}. Check out the same revision."
+            self.refused = f"{self.where}: files differ from this machine's: {names}. Check out the same revision."
             self.write({"end": self.refused})
             return
         self.there = True
@@ -103,9 +106,9 @@ class Joined(Worker):
 
 
 class Expected:
-    """A number of workers that connect to ``host:port`` within ``max_wait_s``.
+    """A number of workers that the user starts, and that connect to ``host:port`` within ``max_wait_s`` seconds.
 
-    Standard error shows how to start them.
+    The command to start a worker is printed to standard error.
     """
 
     def __init__(self, count: int, host: str, port: int, max_wait_s: float) -> None:
@@ -121,11 +124,11 @@ class Expected:
     def working(self, program: str, core: int | None) -> Iterator[list[Worker]]:
         """Run a program on the workers until the context ends.
 
-        Workers on this machine use the core. Each worker on another machine uses its own core.
+        Workers on this machine run on ``core``. Each worker on another machine uses a separate core of that machine.
 
         Raises:
             EngineError: If a worker fails.
-            UserError: If workers have not connected, or were lost.
+            UserError: If workers haven't connected, or were lost.
         """
         meeting = self._gathered()
         nth: collections.Counter[str] = collections.Counter()
@@ -136,7 +139,7 @@ class Expected:
                 own = {"core": core} if here else {"nth": nth[worker.about.boot]}
                 nth[worker.about.boot] += 1
                 worker.write({"carry": program, **own})
-            wait_for(places, "carries", CARRIES_WITHIN_S)  # ignores earlier events, which belong to an earlier load
+            wait_for(places, "carries", CARRIES_WITHIN_S)  # earlier events belong to an earlier load
             yield [*places]
         finally:
             meeting.at_work = []
@@ -144,7 +147,7 @@ class Expected:
                 worker.write({"carry": ""})
 
     def close(self) -> None:
-        """End the workers and the master."""
+        """Stop the workers and the master."""
         if self._meeting is not None:
             meeting, self._meeting = self._meeting, None
             for worker in meeting.here:
@@ -157,10 +160,10 @@ class Expected:
         self._stack.close()
 
     def _gathered(self) -> Meeting:
-        """Return the cluster with all its workers.
+        """Return the cluster when all its workers are connected.
 
         Raises:
-            UserError: If workers are missing.
+            UserError: If workers haven't connected, or a lost worker wasn't replaced.
         """
         if self._meeting is None:
             try:
@@ -177,13 +180,13 @@ class Expected:
         return meeting
 
     def _replaced(self) -> Joined | None:
-        """Put new workers in the places of lost ones. Return a lost worker without a replacement, or None."""
+        """Replace lost workers with new workers. Return a lost worker without a replacement, or None."""
         assert self._meeting is not None
         for index, worker in enumerate(self._places):
             if not worker.there:
                 new = [one for one in self._meeting.here if one not in self._places]
                 own = [one for one in new if one.about.boot == worker.about.boot]
-                if not own:  # another machine may not reach the servers
+                if not own:  # a worker on another machine may be unable to reach the servers
                     return worker
                 self._places[index] = own[0]
         return None
@@ -228,7 +231,7 @@ class Expected:
 
 
 def _listen(meeting: Meeting, enough: Callable[[], bool], within_s: float) -> None:
-    """Handle all incoming events, and wait until there are enough workers or ``within_s`` has passed.
+    """Handle incoming events until there are enough workers, or ``within_s`` seconds have passed.
 
     Raises:
         EngineError: If the master ends.
@@ -248,7 +251,7 @@ def _require_free(host: str, port: int) -> None:
     """Check that the master can listen on an address.
 
     Raises:
-        UserError: If it can't.
+        UserError: If the address can't be used.
     """
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

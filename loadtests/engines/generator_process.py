@@ -1,4 +1,4 @@
-"""A load process that exchanges lines of JSON with the harness, and ends with it."""
+"""Run a load process that exchanges lines of JSON with the harness, and ends when the harness ends."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from loadtests.observe.cores import pinned
 Event = dict[str, Any]
 
 POLL_S = 0.1
-# after all processes are ready, the time until their common start: the message must reach all of them
+# The time between the start message and the common start. All processes must receive the message in this time.
 START_IN_S = 0.05
 
 
 class GeneratorProcess:
-    """A process and its output lines."""
+    """A load process that sends events to the harness."""
 
     machine = ""
-    """The address of its machine. It is empty for this machine."""
+    """The address of the process's machine, or empty for this machine."""
     ahead_ms = 0.0
-    """Its clock minus this process's."""
+    """The time on the process's clock minus the time on the harness's clock, in milliseconds."""
     start_in_s = START_IN_S
-    """The minimum time between the command to start and the start, in seconds."""
+    """The minimum time between the start message and the start of the load, in seconds."""
 
     def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail) -> None:
         self.popen = popen
@@ -44,33 +44,33 @@ class GeneratorProcess:
 
     @property
     def sources(self) -> tuple[GeneratorProcess, ...]:
-        """The processes that write its events."""
+        """The processes whose output contains the events of this process."""
         return (self,)
 
     def synchronize(self) -> None:
-        """Set ``ahead_ms``."""
+        """Measure the offset of the process's clock (``ahead_ms``)."""
 
     def spin(self) -> float | None:
-        """Calibrate its core (``loadtests.observe.calibration``).
+        """Run the calibration (``loadtests.observe.calibration``) on the process's core.
 
         Returns:
-            The seconds, or None on this machine, which is calibrated elsewhere.
+            The duration in seconds, or None on this machine, where the harness runs the calibration.
         """
         return None
 
     def write(self, message: Event) -> None:
-        """Send a message."""
+        """Send a message to the process."""
         self.write_line(json.dumps(message))
 
     def write_line(self, line: str) -> None:
-        """Write a line to its standard input."""
+        """Write a line to the process's standard input."""
         assert self.popen.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # the process has ended; the reader reports the reason
             self.popen.stdin.write(line.encode() + b"\n")
             self.popen.stdin.flush()
 
     def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
-        """Return new events with their processes.
+        """Return the new events, each with the process that sent it.
 
         Raises:
             EngineError: If the process has ended.
@@ -78,7 +78,7 @@ class GeneratorProcess:
         return [(self, json.loads(line)) for line in self.lines()]
 
     def lines(self) -> list[bytes]:
-        """Return new lines.
+        """Return the new lines of the process's output.
 
         Raises:
             EngineError: If the process has ended.
@@ -94,8 +94,8 @@ class GeneratorProcess:
         """Return the error that explains why the process ended."""
         status = self.popen.wait()
         lines = self.errors.text().strip().splitlines()
-        # Node prints the source line, the message, the stack and its version, and only the message helps. Python's
-        # message is at the end of its traceback.
+        # Node prints the source line, the message, the stack and its version, but only the message helps users. Python
+        # prints the message at the end of a traceback.
         message = next((line for line in lines if re.match(r"\s*(\w*Error|FATAL ERROR)\b", line)), None)
         ending = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         reason = f"{(message or lines[-1]).strip()} ({ending})" if lines else ending
@@ -109,7 +109,10 @@ P = TypeVar("P", bound=GeneratorProcess)
 def start(
     kind: Callable[[subprocess.Popen[bytes], ErrorTail], P], command: Sequence[str], cwd: Path, core: int | None = None
 ) -> Iterator[P]:
-    """Run a command on a core until the context ends, as a kind of GeneratorProcess."""
+    """Run a command on a core until the context ends.
+
+    The function ``kind`` creates the GeneratorProcess from the process and its standard error.
+    """
     errors = ErrorTail()
     with contextlib.closing(errors), pinned(core):
         popen = subprocess.Popen(
@@ -118,7 +121,7 @@ def start(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors.descriptor,
-            start_new_session=True,  # only this process gets a Ctrl-C; it then ends its children
+            start_new_session=True,  # a Ctrl-C must reach only the harness, which then ends its children
         )
     try:
         yield kind(popen, errors)
@@ -132,7 +135,9 @@ def start(
 
 
 def common_start(processes: Sequence[GeneratorProcess]) -> float:
-    """Synchronize the processes' clocks, and return a moment, on this process's clock, when all can start.
+    """Synchronize the processes' clocks, and return the time at which all processes can start.
+
+    The time is in seconds of this process's ``time.monotonic``.
 
     Raises:
         EngineError: If a process fails.
@@ -143,17 +148,19 @@ def common_start(processes: Sequence[GeneratorProcess]) -> float:
 
 
 def results(processes: Sequence[GeneratorProcess]) -> list[Event]:
-    """Return the last event of each process with its machine."""
+    """Return the last event of each process, with the address of its machine."""
     return [{**process.last, "machine": process.machine} for process in processes]
 
 
 def events(
     processes: Sequence[GeneratorProcess], until: str, limit_s: float, should_stop: ShouldStop = UNWATCHED.should_stop
 ) -> Iterator[Event]:
-    """Yield the events of all processes until each has sent the event ``until``. This event becomes its ``last``.
+    """Yield the events of all processes until each process has sent the event ``until``.
+
+    The event ``until`` isn't yielded, but stored in ``GeneratorProcess.last``.
 
     Raises:
-        EngineError: If a process ends before, or ``limit_s`` seconds have passed.
+        EngineError: If a process ends too early, or ``limit_s`` seconds have passed.
     """
     deadline = time.monotonic() + limit_s
     stopping = False
@@ -179,7 +186,7 @@ def events(
 
 
 def wait_for(processes: Sequence[GeneratorProcess], event: str, limit_s: float) -> None:
-    """Wait until each process has sent an event, and ignore all others.
+    """Wait until each process has sent this event, and ignore all other events.
 
     Raises:
         EngineError: If a process ends, or ``limit_s`` seconds have passed.

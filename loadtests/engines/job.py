@@ -1,4 +1,4 @@
-"""Convert a load to a generator process's input (``Job`` in generator/types.ts)."""
+"""Convert a load to the job of a generator process (``Job`` in generator/types.ts)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadtests.workload.request import Request
 
 
 def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
-    """Return the job of process ``index``. Each WebSocket payload starts with ``token``."""
+    """Return the job of the process with this index. Each WebSocket payload starts with ``token``."""
     return {
         "engine": engine,
         "protocol": load.protocol,
@@ -55,12 +55,13 @@ def _request(request: Request, body: bytes | None) -> dict[str, Any]:
 
 def _connections(load: Load, index: int) -> int:
     if load.conversation is not None and load.conversation.publishes:
-        return load.connection_count if index < load.turns else 0  # each publishes in the rooms of its process
+        # Each connection publishes in the rooms of its process.
+        return load.connection_count if index < load.turns else 0
     return _share(load.connection_count, load.processes, index)
 
 
 def _share(count: int, processes: int, index: int) -> int:
-    """Return the part of ``count`` that process ``index`` gets."""
+    """Return the share of ``count`` for the process with this index."""
     share, rest = divmod(count, processes)
     return share + (index < rest)
 
@@ -68,7 +69,7 @@ def _share(count: int, processes: int, index: int) -> int:
 def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
     if (talk := load.conversation) is None:
         return None
-    shared = load.turns < load.processes  # a room has receivers in all processes
+    shared = load.turns < load.processes  # all processes have receivers in each room
     dealt_over = max(load.turns, load.processes)
     own = range(index, dealt_over, load.processes)
     receivers = sum(_share(talk.receivers, dealt_over, turn) for turn in own)

@@ -1,7 +1,7 @@
-"""The tokens of a run that expects workers (docs/two-machines.rst), and the keys that they yield.
+"""Create and read the tokens of a run that waits for workers (docs/two-machines.rst).
 
-The run's token yields the key pairs of the master and of the workers. The workers' token contains only the master's
-public key and the workers' secret key, so a worker can't act as the master.
+The key pairs of the master and of the workers are derived from the run's token. The workers' token contains only the
+master's public key and the workers' secret key, so a worker can't act as the master.
 """
 
 from __future__ import annotations
@@ -22,35 +22,38 @@ STDIN = "/dev/stdin"
 MASTER, WORKERS = "master", "workers"
 KEY_BYTES = 32
 MAX_FILE_BYTES = 4096
-MIN_DIFFERENT_DIGITS = 8  # of 32 random hexadecimal digits, fewer are different in one of ten million tokens
+MIN_DIFFERENT_DIGITS = 8  # only one in ten million random tokens of 32 digits contains fewer
 OF_RUN, OF_WORKERS = re.compile(r"[0-9a-f]{32,64}"), re.compile(r"[0-9a-f]{128}")
 PR_SET_DUMPABLE = 4
 
 
 def given(otherwise: str | None = None) -> str | None:
-    """Return the run's token from the file that LOAD_TOKEN_FILE names, or from another path; None without a path.
+    """Return the run's token from the file in LOAD_TOKEN_FILE, or else from the file ``otherwise``.
+
+    Returns:
+        The token, or None if there is no file.
 
     Raises:
-        UserError: If the file can't be read, its token may not be a generated one, or LOAD_TOKEN is set.
+        UserError: If the file can't be read, the token doesn't look random, or LOAD_TOKEN is set.
     """
     text = _from_file(otherwise)
     if text is not None and not (OF_RUN.fullmatch(text) and len(set(text)) >= MIN_DIFFERENT_DIGITS):
-        raise UserError("the run's token needs 32 to 64 random hexadecimal digits. Make one: openssl rand -hex 32")
+        raise UserError("the run's token must be 32 to 64 random hexadecimal digits. Create one: openssl rand -hex 32")
     return text
 
 
 def drawn() -> str:
-    """Return a new token of a run."""
+    """Return a new random token for a run."""
     return secrets.token_hex(KEY_BYTES)
 
 
 def key(token: str, whose: str) -> bytes:
-    """Return the secret key of the master or of the workers, which the run's token yields."""
+    """Derive the secret key of the master or of the workers from the run's token."""
     return hmac.digest(token.encode(), whose.encode(), "sha256")
 
 
 def of_workers(token: str) -> str:
-    """Return the workers' token for the run's token."""
+    """Derive the workers' token from the run's token."""
     import zmq
     from zmq.utils import z85
 
@@ -62,15 +65,15 @@ def required() -> str:
     """Return the workers' token from LOAD_TOKEN_FILE or standard input. On a terminal, the typed text isn't shown.
 
     Raises:
-        UserError: If this is not a workers' token.
+        UserError: If the text isn't a workers' token, or can't be read.
     """
     text = _from_file(None if sys.stdin.isatty() else STDIN)
     if text is None:
         text = getpass.getpass("token of the workers: ").strip()
     if not OF_WORKERS.fullmatch(text):
         raise UserError(
-            f"the workers' token has 128 hexadecimal digits. Pass the token that the run or `{called()} token` prints, "
-            f"on standard input or in the file of {FILE}"
+            f"the workers' token must have 128 hexadecimal digits. Pass the token that the run or `{called()} token` "
+            f"prints, on standard input or in the file that {FILE} names"
         )
     return text
 
@@ -78,7 +81,7 @@ def required() -> str:
 def hide() -> None:
     """Hide this process's memory and environment from the user's other processes (prctl(2)).
 
-    This doesn't apply to programs that it starts.
+    Programs that this process starts aren't hidden.
     """
     with contextlib.suppress(AttributeError):  # only Linux has prctl
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -86,12 +89,12 @@ def hide() -> None:
 
 def _from_file(otherwise: str | None) -> str | None:
     if VARIABLE in os.environ:
-        raise UserError(f"other processes can read {VARIABLE}. Unset it, and name a file or {STDIN} in {FILE}")
+        raise UserError(f"other processes can read {VARIABLE}. Unset it, and set {FILE} to a file or to {STDIN}")
     path = os.environ.pop(FILE, otherwise)
     if path is None:
         return None
     try:
-        with open(path, "rb") as file:  # which may be a pipe
+        with open(path, "rb") as file:  # the file may be a pipe
             return file.read(MAX_FILE_BYTES).decode(errors="replace").strip()
     except OSError as error:
         raise UserError(f"{FILE}: {path} cannot be read: {error.strerror}") from None

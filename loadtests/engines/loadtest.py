@@ -1,4 +1,4 @@
-"""Run the npm package ``loadtest``, which the test of 2016 used, with its own figures."""
+"""Run the npm package ``loadtest``, which the load test of 2016 used, and return the package's own figures."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 
 
 class Loadtest:
-    """See generator/loadtest.js.
+    """Generate load with the npm package ``loadtest`` (see generator/loadtest.js).
 
-    The package starts its clock at the actual send, so its latency is a service time, in ``service_time_ms``. It has
-    whole milliseconds, lacks p99.9, and includes only requests that were answered as expected (the package itself also
-    counts a 503). It doesn't know the intended send, so at a fixed rate ``response_time_ms`` and ``send_lag_ms``
-    contain None. In a closed loop, the two sends are the same by definition, so response time is service time.
+    The package starts its clock at the actual send, so its latency is a service time (``service_time_ms``). The figures
+    are in whole milliseconds, don't include p99.9, and include only requests that were answered as expected (the
+    package itself also counts a 503). The package doesn't know the intended send, so ``response_time_ms`` and
+    ``send_lag_ms`` contain None at a fixed rate. In a closed loop, the intended send is the actual send by definition,
+    so the response time is the service time.
 
-    It drops requests in flight at the end, without a grace period. They count as ``unfinished``. At a fixed rate it
-    opens as many connections as it needs. ``connections`` only limits a closed loop.
+    At the end, the package drops requests in flight, without a grace period. These requests count as ``unfinished``. At
+    a fixed rate, the package opens as many connections as it needs. ``connections`` only limits a closed loop.
     """
 
     name = "loadtest"
-    label = "the npm package of the load test of 2016"
+    label = "the npm package that the load test of 2016 used"
     place = 2
     features = frozenset({Feature.FIXED_RATE, Feature.CLOSED_LOOP})
 
@@ -34,7 +35,7 @@ class Loadtest:
         """Check that Node and its packages are installed.
 
         Raises:
-            EngineError: If they aren't.
+            EngineError: If Node or a package is missing.
         """
         node.require()
 
@@ -42,13 +43,13 @@ class Loadtest:
         """Check that the package can generate the load.
 
         Raises:
-            UserError: If it can't.
+            UserError: If the package can't generate the load.
         """
         if load.protocol != "http":
             raise UserError(f"the engine loadtest only supports HTTP. Use openloop for {load.protocol}")
         [request] = load.requests
         if request.closes:
-            raise UserError("the engine loadtest can't keep only a part of its connections open. Use openloop")
+            raise UserError("the engine loadtest can't send requests that close their connections. Use openloop")
         if request.method not in METHODS:
             raise UserError(f"the engine loadtest can't send {request.method}, only {', '.join(METHODS)}. Use openloop")
         for what, body in (("send", request.body), *(("expect", body) for body in load.bodies)):
@@ -58,7 +59,7 @@ class Loadtest:
                 raise UserError(f"the engine loadtest cannot {what} a body that is not UTF-8. Use openloop") from None
 
     def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
-        require_able(self, load)  # before anything is started
+        require_able(self, load)  # before any process is started
         with node.running(self, load.processes, load.core) as generator:
             prepared = generator.make(load, watch)
             measured = prepared.result()

@@ -1,4 +1,4 @@
-"""Run users on a journey: Locust's user classes in the project's own processes."""
+"""Run journeys with Locust's user classes, in this project's own processes."""
 
 from __future__ import annotations
 
@@ -21,25 +21,27 @@ from loadtests.workload import Feature, Load, Users
 PROGRAM = "injector"  # the program's name in a worker
 INJECTOR = "loadtests.journeys.injector.process"
 READY_WITHIN_S = 60.0
-OVERTIME_S = 30.0  # an injector that takes longer than the load and the grace period by this time is stuck
+OVERTIME_S = 30.0  # an injector that exceeds the load and the grace period by this time is stuck
 
 
 @dataclasses.dataclass(frozen=True)
 class Locust:
-    """Run users with Locust (see ``loadtests.journeys``).
+    """Run simulated users with Locust (see ``loadtests.journeys``).
 
-    Locust provides the user's class and its HTTP client. The injectors run the users, and count and measure like
-    ``openloop``. Locust's own statistics aren't used, because its percentiles are rounded and only known by route.
+    Locust provides the user class and the HTTP client. The injectors run the users, and count and measure requests like
+    ``openloop``. Locust's own statistics aren't used, because their percentiles are rounded and exist only by route.
 
-    ``Load.warmup_s`` is the ramp: users arrive, and no request counts. ``Load.duration_s`` is measured. All requests
-    count whose user was ready in that time, even if they are answered later, in the grace period of ``Load.timeout_s``.
-    No user sends anything after the end. Billed requests and counted journeys end with the load.
+    During the ramp (``Load.warmup_s``), users arrive and no request counts. The measured time is ``Load.duration_s``. A
+    request counts if its user was ready in the measured time, even if the answer arrives later, within the
+    grace period of ``Load.timeout_s``. No user sends a request after the measured time. Requests are billed, and
+    journeys are counted, only if they end within the measured time.
 
-    Response time starts when the user is ready: at the end of its think time, or at a redirect. It includes the
-    injector's own delay, which is also shown separately: as the requests' ``send_lag_ms``, and as ``pacing_lag_ms``,
-    the delay of a heartbeat in the process, a hundred times per second.
+    Response time starts when the user is ready: at the end of the user's think time, or at a redirect. It includes the
+    injector's own delay, which is also reported separately: ``send_lag_ms`` is the delay of the requests, and
+    ``pacing_lag_ms`` is the delay of a heartbeat in the process, a hundred times per second.
 
-    Several processes share the users. Each is a Locust worker, and the last ones run on ``others``, one on each.
+    If several processes share the users, each process is a Locust worker. The last processes run on ``others``, one on
+    each.
     """
 
     name = "locust"
@@ -56,7 +58,7 @@ class Locust:
         """Check that Locust is installed.
 
         Raises:
-            EngineError: If it isn't.
+            EngineError: If Locust isn't installed.
         """
         if importlib.util.find_spec("locust") is None:
             raise EngineError("Locust is not installed. Run `make setup`")
@@ -73,7 +75,7 @@ class Locust:
             users.sign_in.secret()
 
     def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
-        require_able(self, load)  # before anything is started
+        require_able(self, load)  # before any process is started
         users = _users(load)
         timeline = Timeline(load.processes)
         with self._injectors(load) as processes:
@@ -90,7 +92,7 @@ class Locust:
                 for event in events(processes, "result", limit_s, watch.should_stop):
                     if event["event"] == "second":
                         timeline.add(event, watch.on_second)
-                    # All processes share one clock, so the first one that starts or ends the measured time is enough.
+                    # All processes start and end the measured time together, so the first event is enough.
                     elif (on_moment := moments.pop(event["event"], None)) is not None:
                         on_moment()
                 timeline.over(watch.on_second)
@@ -116,13 +118,13 @@ def _starts(users: Users, load: Load) -> list[tuple[int, float]]:
 
 
 def _credentials(users: Users) -> dict[str, str] | None:
-    """Return the users' credentials. Only the injectors get them, over a private pipe."""
+    """Return the users' credentials, which are sent only to the injectors, over a private pipe."""
     user = users.sign_in
     return None if user is None else {"login": user.login, "user": user.user, "secret": user.secret()}
 
 
 def _job(users: Users, load: Load, index: int) -> Event:
-    """Return the job of one injector: its users and their arrival times."""
+    """Return the job of one injector, with its users and their arrival times."""
     [request] = load.requests
     return {
         **_journey(Path(users.journey)),
@@ -141,10 +143,10 @@ def _job(users: Users, load: Load, index: int) -> Event:
 
 
 def _journey(file: Path) -> dict[str, str]:
-    """Return the journey's file for a job.
+    """Return the fields of a job that describe the journey's file.
 
-    A file of the project is relative to the project's folder, which differs on another machine. A user's file includes
-    its text.
+    The path of a file in this project is relative to the project's folder, which is different on other machines.
+    For a user's file, the job contains the text.
     """
     if file.is_relative_to(ROOT):
         return {"journey": str(file.relative_to(ROOT))}

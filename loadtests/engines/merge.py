@@ -1,4 +1,4 @@
-"""Combine the measurements of several processes to one result, and their seconds to one timeline."""
+"""Combine the measurements of several processes into one result with one timeline."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ Part = Mapping[str, Any]
 Spreads = dict[str, "Spread"]
 
 COUNTS = ("planned", "sent", "completed", "ok")
-KEPT = ("response_time", "service_time", "send_lag", "failed")  # the histograms that the result keeps
+KEPT = ("response_time", "service_time", "send_lag", "failed")  # the histograms that the result contains
 DELIVERY_COUNTS = (
     "expected", "delivered", "missing", "duplicate", "reordered", "in_time", "messages", "whole"
 )  # fmt: skip
-DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # with the generator's names
+DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # the values are the generator's names
 STREAM_COUNTS = ("begun", "whole", "broken", "unanswered", "cut", "answered", "events", "in_time", "missing", "most")
 CONNECTION_COUNTS = ("requested", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 JOURNEY_COUNTS = ("completed", "broken_off", "under_way_first", "under_way_last")
@@ -46,7 +46,7 @@ METHODS = ("GET", "POST")
 
 
 class Timeline:
-    """Combine the seconds of several processes and slices."""
+    """Combine the timelines of several processes and slices."""
 
     def __init__(self, processes: int) -> None:
         self.processes = processes
@@ -54,14 +54,14 @@ class Timeline:
         self.reported: Counter[int] = Counter()  # second -> number of reported parts
 
     def add(self, second: Part, on_second: OnSecond | None) -> None:
-        """Add a process's part of a second, and report the second when all its parts have arrived."""
+        """Add a process's part of a second. When the parts of all processes have arrived, report the second."""
         t = second["t"]
         self.parts[t].append(second)
         if len(self.parts[t]) - self.reported[t] == self.processes:
             self._report(t, on_second)
 
     def over(self, on_second: OnSecond | None) -> None:
-        """Report the last seconds at the end of a slice, if some processes have no part of them."""
+        """At the end of a slice, report the last seconds, even if some processes have sent no part."""
         for t, parts in sorted(self.parts.items()):
             if len(parts) > self.reported[t]:
                 self._report(t, on_second)
@@ -72,7 +72,7 @@ class Timeline:
         self.reported[t] = len(self.parts[t])
 
     def rows(self) -> tuple[Second, ...]:
-        """Return all seconds."""
+        """Return all seconds of the timeline."""
         return tuple(_row(t, parts) for t, parts in sorted(self.parts.items()))
 
 
@@ -100,10 +100,10 @@ def merge(
     requests: Sequence[Request] = (),
     users: Users | None = None,
 ) -> Result:
-    """Combine the results of the processes.
+    """Combine the results of several processes into one result.
 
-    They are ``Measured`` in generator/types.ts, and for users ``Recorder.measured`` in
-    loadtests/journeys/injector/recorder.py.
+    A part contains the fields of ``Measured`` in generator/types.ts or, for users, the fields of ``Recorder.measured``
+    in loadtests/journeys/injector/recorder.py.
     """
     spreads = {name: Spread.merged(part["spreads"][name] for part in parts) for name in parts[0]["spreads"]}
     duration_s = max(part["duration_s"] for part in parts)
@@ -112,7 +112,7 @@ def merge(
     slow_streams, _ = merged_streams(parts, 1)
     journeys, journey_times = _merged_journeys(parts, users, duration_s) if users else (None, {})
     mix = {one.name: [part["requests"][index] for part in parts] for index, one in enumerate(requests)}
-    if len(mix) == 1:  # the whole result belongs to that request
+    if len(mix) == 1:  # the whole result describes this request
         mix = {}
     handshakes = [part["handshakes"] for part in parts if part["handshakes"] is not None]
     examples: dict[str, str] = {}
@@ -151,7 +151,7 @@ def merge(
 
 
 def sums(parts: Sequence[Part], names: Iterable[str]) -> dict[str, Any]:
-    """Return the sums of some fields."""
+    """Return the sum of each named field over all parts."""
     return {name: sum(part[name] for part in parts) for name in names}
 
 
@@ -161,22 +161,22 @@ def _errors(parts: Sequence[Part]) -> dict[str, int]:
 
 
 def _outage_ms(parts: Sequence[Part]) -> float | None:
-    """Return the longest outage, or None if the load has several processes: each knows only its own requests."""
+    """Return the longest outage, or None for several processes, because each process sees only its own requests."""
     return parts[0].get("outage_ms") if len(parts) == 1 else None
 
 
 def _answers_in_a_row(parts: Sequence[Part]) -> float | None:
-    """Return the least fair mean of all processes, or None if no process knows it."""
+    """Return the highest mean number of answers in a row of any process, or None if no process measured it."""
     return max((found for part in parts if (found := part.get("answers_in_a_row")) is not None), default=None)
 
 
 def _by_slice(parts: Sequence[Part], name: str) -> tuple[int, ...]:
-    """Add a field that has a number for each slice or step."""
+    """Add up the values of a field that contains a number for each slice or step."""
     return tuple(map(sum, zip(*(part[name] for part in parts), strict=False)))
 
 
 def _generator(part: Part) -> Generator:
-    """The resources that one process used, and its own view of the load."""
+    """Return the resources that a process used, and the process's own figures of the load."""
     p50_ms = Spread.merged([part["spreads"]["response_time"]]).figures()["p50"]
     own = {"p50_ms": p50_ms, "ok": part["ok"], "planned": part["planned"], "machine": part["machine"]}
     conditions = part.get("conditions", {})
@@ -185,7 +185,7 @@ def _generator(part: Part) -> Generator:
 
 
 def _routes(parts: Sequence[Part], name: str) -> dict[str, list[Part]]:
-    """Group the routes of users' journeys by a name, such as the HTTP ``{method}``."""
+    """Group the routes of users' journeys, such as by the ``{method}`` or by the ``{method} {route}``."""
     groups: dict[str, list[Part]] = {}
     for route in itertools.chain.from_iterable(part["routes"] for part in parts):
         groups.setdefault(name.format_map(route), []).append(route)
@@ -197,7 +197,7 @@ def _shares(groups: Mapping[str, Sequence[Part]]) -> tuple[RequestResult, ...]:
 
 
 def _of_request(name: str, shares: Sequence[Part]) -> RequestResult:
-    """Combine one request of several (``Share`` in generator/types.ts)."""
+    """Combine the figures of one request in a mix (``Share`` in generator/types.ts)."""
     counts = sums(shares, COUNTS)
     errors = _errors(shares)
     return RequestResult(
@@ -210,7 +210,7 @@ def _of_request(name: str, shares: Sequence[Part]) -> RequestResult:
 
 
 def _merged_journeys(parts: Sequence[Part], users: Users, duration_s: float) -> tuple[Journeys, Spreads]:
-    """Combine the users' journeys, and their times by the names of histograms."""
+    """Return the combined figures of users' journeys, and the times by histogram name."""
     shares = [part["journeys"] for part in parts]
     by_method = _routes(parts, "{method}")
     methods = {method: by_method[method] for method in METHODS if method in by_method}
@@ -228,7 +228,7 @@ def _merged_journeys(parts: Sequence[Part], users: Users, duration_s: float) -> 
 
 
 def _littles_law(users: Users, duration_s: float, shares: Sequence[Part]) -> dict[str, Any]:
-    """Think and wait time by request, and the requests per second that follow from them."""
+    """Return the think time and wait time per request, and the request rate that follows from these times."""
     ended, thought_s, waited_s = sums(shares, ("ended_requests", "thought_s", "waited_s")).values()
     if not ended or not duration_s:
         return dict.fromkeys(("think_ms", "wait_ms", "ended_per_s", "expected_per_s"))
@@ -242,7 +242,7 @@ def _littles_law(users: Users, duration_s: float, shares: Sequence[Part]) -> dic
 
 
 def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, Spreads]:
-    """Combine the deliveries, and their times by the names of histograms. Return None if there are no receivers."""
+    """Return the combined deliveries, or None if there are no receivers, and the times by histogram name."""
     found = [part["deliveries"] for part in parts if part["deliveries"] is not None]
     if not found:
         return None, {}
@@ -263,10 +263,11 @@ def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, Spreads
 
 
 def _of_shared_rooms(parts: Sequence[Part]) -> tuple[int, int, Spread]:
-    """Combine messages whose receivers are in several processes.
+    """Combine the figures of messages whose receivers are in several processes.
 
     Returns:
-        The number of sent messages, the number that reached all receivers, and the times until the last receiver.
+        The number of sent messages, the number of messages that reached all receivers, and the times until a message
+        reached its last receiver.
     """
     last_us: dict[tuple[int, int], float] = {}
     for stream, number, us in itertools.chain.from_iterable(part["of_messages"] for part in parts):
@@ -280,24 +281,24 @@ def _of_shared_rooms(parts: Sequence[Part]) -> tuple[int, int, Spread]:
 
 
 def merged_connections(parts: Sequence[Part]) -> Connections | None:
-    """Return the connections that are open for the whole of a load, or None if the load has no such connections."""
+    """Combine the connections that stay open for the whole load. Return None if the load has no such connections."""
     found = [part["connections"] for part in parts if part["connections"] is not None]
     if not found:
         return None
     return Connections(
         **sums(found, CONNECTION_COUNTS),
         opening_ms=Spread.merged(part["opening"] for part in found).figures(),
-        opened_in_s=max(part["opened_in_s"] for part in found),  # all started at the same time
+        opened_in_s=max(part["opened_in_s"] for part in found),  # all processes started at the same time
         steps=_by_slice(found, "steps"),
         reason=next((part["reason"] for part in found if part["reason"]), ""),
     )
 
 
 def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, Spreads]:
-    """Combine the streams of events at a place, and their times by the names of histograms.
+    """Combine the figures of the event streams at an index of ``Load.all_streams``.
 
     Returns:
-        The streams, or None if there are no streams.
+        The figures, or None if there are no such streams, and the times by histogram name.
     """
     found = [part["streams"][place] for part in parts if len(part["streams"]) > place]
     if not found:
@@ -316,7 +317,7 @@ def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, S
 
 
 def _left(parts: Sequence[Part]) -> tuple[LeftClients | None, Spreads]:
-    """Combine the clients that left in the middle of their streams."""
+    """Combine the figures of clients that left before the end of their streams."""
     if not parts:
         return None, {}
     after = Spread.merged(part["after"] for part in parts)
@@ -344,7 +345,7 @@ class Spread:
         )
 
     def figures(self) -> Figures:
-        """Return its percentiles, maximum and mean in milliseconds."""
+        """Return the percentiles, the maximum and the mean in milliseconds."""
         count = self.histogram.total
         if not count:
             return dict(NOTHING)

@@ -1,4 +1,4 @@
-"""Run the generator's Node processes, on this machine and on others."""
+"""Run the generator's Node processes, on this machine and on other machines."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from loadtests.workload.load import Load
 
 PROGRAM = "generator"  # the program's name in a worker
 GENERATOR = ROOT / "loadtests" / "generator"
-# MB of short-lived objects before the garbage collector runs, so that it interrupts sending less often
+# The garbage collector runs only after 32 MB of short-lived objects, so that it interrupts sending less often.
 YOUNG_GENERATION = "--max-semi-space-size=32"
 
 PREPARATION_S = 30.0
-OPENED_PER_S = 100.0  # the minimum number of connections per second
-OVERTIME_S = 30.0  # a generator that takes longer than the schedule and the grace period by this time is stuck
+OPENED_PER_S = 100.0  # The minimum number of connections per second.
+OVERTIME_S = 30.0  # A generator that exceeds the schedule and the grace period by this time is stuck.
 
-TOKEN_BYTES = 4  # of a load's token, which has twice as many digits
-MEASURED, WARM_UP = 0, -1  # seeds of random moments
+TOKEN_BYTES = 4  # A load's token has twice as many digits.
+MEASURED, WARM_UP = 0, -1  # The seeds of random send times.
 
 
 @functools.cache
 def require() -> str:
-    """Return the path of Node.
+    """Return the path of the Node executable.
 
     Raises:
         EngineError: If Node or its packages are missing or too old. The message explains how to install them.
@@ -45,39 +45,39 @@ def require() -> str:
     path = environment.node()
     oldest = ".".join(map(str, environment.OLDEST_NODE))
     if path is None:
-        raise EngineError(f"there is no node on PATH. Install Node.js {oldest} or newer (https://nodejs.org)")
+        raise EngineError(f"node is not on PATH. Install Node.js {oldest} or newer (https://nodejs.org)")
     if (version := environment.node_version(path)) < environment.OLDEST_NODE:
         found = f"v{'.'.join(map(str, version))}" if version else "of unknown version"
-        raise EngineError(f"{path} is Node {found}. Node {oldest} or newer is needed")
+        raise EngineError(f"{path} is Node {found}. Install Node {oldest} or newer")
     if not (ROOT / "node_modules" / "undici").is_dir():
         raise EngineError("the generator's packages are not installed. Run `make setup`")
     return path
 
 
 def protocols() -> list[str]:
-    """Return the generator's protocols: the files in its folder ``protocols`` without their .js."""
+    """Return the names of the generator's protocols, which are the modules in the generator's folder ``protocols``."""
     return sorted(file.stem for file in (GENERATOR / "protocols").glob("*.js"))
 
 
 def dialects() -> list[str]:
-    """Return the dialects of WebSocket servers: the files in the generator's folder ``dialects`` without their .js."""
+    """Return the names of the WebSocket dialects, which are the modules in the generator's folder ``dialects``."""
     return sorted(file.stem for file in (GENERATOR / "dialects").glob("*.js"))
 
 
 class SchedulePart(NamedTuple):
-    """A part of a schedule of ``of_s`` seconds. It starts at ``from_s`` and takes ``lasts_s`` seconds."""
+    """A part of a schedule of ``of_s`` seconds, which starts after ``from_s`` seconds and lasts ``lasts_s`` seconds."""
 
     lasts_s: float
     from_s: float = 0.0
     of_s: float = 0.0
 
     def to_dict(self) -> dict[str, float]:
-        """Return it in the generator's format."""
+        """Return the part in the generator's format."""
         return {"fromMs": self.from_s * 1000, "ofMs": self.of_s * 1000}
 
 
 class NodeGenerator:
-    """See ``base.LoadMaker``."""
+    """The running Node processes of an engine, as a ``base.LoadMaker``."""
 
     def __init__(self, engine: Engine, processes: Sequence[GeneratorProcess]) -> None:
         self.engine = engine
@@ -110,7 +110,7 @@ class NodeGenerator:
 
 
 class NodeLoad:
-    """See ``base.PreparedLoad``."""
+    """A load that Node processes generate, as a ``base.PreparedLoad``."""
 
     def __init__(self, engine: Engine, name: str, load: Load, processes: Sequence[GeneratorProcess]) -> None:
         self._engine = engine
@@ -135,8 +135,8 @@ class NodeLoad:
         self, duration_s: float, *, settle_s: float = 0.0, grace_s: float | None = None, watch: Watch = UNWATCHED
     ) -> bool:
         load = self._load
-        # All slices together keep the rate. Each slice has its part of one schedule for measuring and of another one
-        # for settling.
+        # The load must have its rate over all slices together. So there are two schedules, one for measuring and one
+        # for settling, and each slice is a part of both schedules.
         slices = max(self._slices + 1, math.ceil(load.duration_s / duration_s))
         settling = SchedulePart(settle_s, settle_s * self._slices, settle_s * slices)
         measured = SchedulePart(duration_s, self._measured_s, max(load.duration_s, self._measured_s + duration_s))
@@ -187,7 +187,7 @@ class NodeLoad:
             return any(process.last["inVain"] for process in self._processes)
 
     def _pass_on(self, event: Event) -> None:
-        """Forward a process's sends into shared rooms to the other processes, and convert the times to their clocks."""
+        """Announce a process's sends to shared rooms to the other processes, with times on the receivers' clocks."""
         sender = self._processes[event["index"]]
         for process in self._processes:
             if process is not sender:
@@ -201,7 +201,7 @@ class NodeLoad:
 
 
 def _preparation_s(load: Load) -> float:
-    """Return the maximum time to prepare a load."""
+    """Return the time limit for preparing a load, in seconds."""
     connections = 0
     if (conversation := load.conversation) is not None:
         connections = conversation.receivers + conversation.sends * load.connection_count * conversation.rooms
@@ -209,7 +209,7 @@ def _preparation_s(load: Load) -> float:
 
 
 def command() -> list[str]:
-    """Return the command of a process.
+    """Return the command that starts a generator process.
 
     Raises:
         EngineError: If Node isn't installed.
@@ -219,9 +219,9 @@ def command() -> list[str]:
 
 @contextlib.contextmanager
 def running(engine: Engine, processes: int, core: int | None, others: Others = ()) -> Iterator[NodeGenerator]:
-    """Run a number of processes until the context ends.
+    """Run generator processes until the context ends.
 
-    The last ones run on ``others``, the rest on a core of this machine.
+    The last processes run on ``others``, one on each. The other processes run on a core of this machine.
 
     Raises:
         EngineError: If a process fails.
@@ -231,7 +231,7 @@ def running(engine: Engine, processes: int, core: int | None, others: Others = (
         if others:
             found = stack.enter_context(cluster.workers(PROGRAM, processes - len(others), core, others))
             yield NodeGenerator(engine, found)
-        else:  # run in its own folder, because the user's folder may have a .loadtestrc
+        else:  # run in the generator's folder, because the user's folder may contain a .loadtestrc
             yield NodeGenerator(
                 engine,
                 [stack.enter_context(start(GeneratorProcess, command(), GENERATOR, core)) for _ in range(processes)],
@@ -241,8 +241,8 @@ def running(engine: Engine, processes: int, core: int | None, others: Others = (
 def demote(threads: list[int]) -> None:
     """Let V8's threads run only when no other thread needs their core (SCHED_IDLE, sched(7)).
 
-    They compile and collect garbage while another thread sends. On a shared core, one of their time slices delays a
-    send by some milliseconds.
+    These threads compile code and collect garbage while another thread sends requests. On a shared core, each of their
+    time slices would delay a request by several milliseconds.
     """
     if hasattr(os, "SCHED_IDLE"):
         for thread in threads:

@@ -1,4 +1,7 @@
-"""Run the project's own engine: Node and undici, a fixed schedule, and times from the intended send."""
+"""Run this project's own engine, which uses Node and undici.
+
+The engine sends requests on a fixed schedule, and measures times from the intended send.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,22 @@ from loadtests.workload import Feature, Load
 
 @dataclasses.dataclass(frozen=True)
 class Openloop:
-    """See generator/openloop.js. The last processes of a load run on ``others``, one on each.
+    """Generate load with generator/openloop.js. The last processes of a load run on ``others``, one on each.
 
-    Send k of a fixed rate is due at start + k / rate, which is known before the first request. A late generator sends
-    at once and doesn't skip anything. A request uses the connection that was idle longest, or else opens a connection,
-    or else (if all ``connections`` are busy) waits for one. Response time includes all of this.
+    At a fixed rate with even arrivals, request k is due at start + k / rate. All due times are known before the first
+    request. A late generator sends immediately, and doesn't skip requests. A request uses the connection that was idle
+    for the longest time. If no connection is idle, the request opens a connection or, if all ``connections`` are busy,
+    waits for a connection. Response time includes these delays.
 
-    Without a rate, each connection sends as soon as it gets an answer. Send k of a replay is due at the k-th recorded
-    time. The load's seed also determines the request of each send. Several processes take turns.
+    Without a rate, each connection sends a request as soon as it receives an answer. In a replay, request k is due at
+    the k-th recorded time. In a mix, the load's seed determines the order of requests. Several processes take turns.
 
-    No request is sent twice, even if a server closes an idle connection at the moment of its use. This counts as
-    ``reset``. To make it rare, the engine closes connections that are idle for ``Load.idle_s``.
+    No request is sent twice. If a server closes an idle connection when a request is about to use it, the request
+    counts as ``reset``. To make such failures rare, the engine closes connections that are idle for ``Load.idle_s``.
     """
 
     name = "openloop"
-    label = "this project's load generator, with an absolute schedule"
+    label = "this project's load generator, with a fixed schedule"
     place = 1
     features = frozenset(Feature) - {Feature.JOURNEYS}
 
@@ -41,15 +45,15 @@ class Openloop:
         """Check that Node and its packages are installed.
 
         Raises:
-            EngineError: If they aren't.
+            EngineError: If Node or a package is missing.
         """
         node.require()
 
     def check(self, load: Load) -> None:
-        """Check the protocol and the dialect.
+        """Check that the generator supports the protocol and the dialect of a load.
 
         Raises:
-            UserError: If one is unknown.
+            UserError: If the protocol or the dialect is unknown.
         """
         if load.protocol not in node.protocols():
             raise unknown("protocol", load.protocol, node.protocols())
@@ -60,7 +64,7 @@ class Openloop:
         return node.running(self, processes, core, self.others)
 
     def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
-        require_able(self, load)  # before anything is started
+        require_able(self, load)  # before any process is started
         with self.generator(load.processes, load.core) as generator:
             return generator.make(load, watch).result()
 

@@ -9,9 +9,9 @@ const MAX_HEAD_BYTES = 65_536;
 
 export class Answer {
   isComplete = false;
-  isUntilClose = false; // only the end of the connection ends the body
-  left = 0; // bytes of the body or of the chunk
-  begun = NOTHING; // the part of a head or of a line that has arrived
+  isUntilClose = false; // the body ends when the connection closes
+  left = 0; // remaining bytes of the body or of the current chunk
+  begun = NOTHING; // the start of an incomplete head or line
   /** @type {(bytes: Buffer) => number} parses the next part and returns its length, or 0 if the part is incomplete */
   parse = this.head;
 
@@ -22,7 +22,7 @@ export class Answer {
   }
 
   /**
-   * Parse more bytes. The buffer may change afterwards.
+   * Parse more bytes. The caller may reuse the buffer afterwards.
    *
    * @param {Buffer} bytes
    */
@@ -33,7 +33,7 @@ export class Answer {
       const length = this.parse(rest);
       if (length === 0) {
         if (rest.length > MAX_HEAD_BYTES) {
-          throw new Error(`the headers of the answer are longer than ${MAX_HEAD_BYTES} bytes`);
+          throw new Error(`the answer's headers are longer than ${MAX_HEAD_BYTES} bytes`);
         }
         this.begun = Buffer.from(rest);
         return;
@@ -56,7 +56,7 @@ export class Answer {
     if (status >= 200 || status === 101) {
       this.handler.onHead(status, head);
       this.expectBody(status, head);
-    } // else another answer follows
+    } // otherwise it is an interim answer, and another answer follows
     return end + HEAD_END.length;
   }
 
@@ -77,7 +77,7 @@ export class Answer {
       this.isComplete = this.left === 0;
       this.parse = this.data;
     } else {
-      throw new Error(`the answer's Content-Length is '${length}'`);
+      throw new Error(`the answer's Content-Length is '${length}' instead of a number`);
     }
   }
 
@@ -105,7 +105,7 @@ export class Answer {
     const line = bytes.toString('latin1', 0, end);
     const size = /^([0-9a-f]+)[ \t]*(?:;|$)/i.exec(line);
     if (size === null) {
-      throw new Error(`a chunk of the answer starts with '${line.slice(0, 40)}'`);
+      throw new Error(`a chunk of the answer starts with '${line.slice(0, 40)}' instead of its size`);
     }
     this.left = parseInt(size[1], 16);
     this.parse = this.left === 0 ? this.trailer : this.chunk;
@@ -127,7 +127,7 @@ export class Answer {
       return 0;
     }
     if (bytes.compare(LINE_END, 0, LINE_END.length, 0, LINE_END.length) !== 0) {
-      throw new Error('a chunk of the answer is longer than its size');
+      throw new Error('a chunk of the answer is longer than its declared size');
     }
     this.parse = this.chunkSize;
     return LINE_END.length;

@@ -1,13 +1,14 @@
 // The common clock of all threads and processes of a run: CLOCK_MONOTONIC in milliseconds, which Python reads as
-// time.monotonic_ns() / 1e6. performance.now() is the cheapest way to read it. Each thread has a separate origin for
-// it, which is determined once here. A pause between the two readings makes the difference smaller, never larger.
+// time.monotonic_ns() / 1e6. performance.now() is the cheapest way to read it, but starts at a different time in each
+// thread. ORIGIN_MS is that time. A pause between the two readings makes their difference smaller, never larger, so the
+// largest difference is the most accurate.
 
 const ORIGIN_MS = Math.max(
   ...Array.from({ length: 10 }, () => Number(process.hrtime.bigint()) / 1e6 - performance.now()),
 );
 
 /**
- * The monotonic clock, in milliseconds, with an error below a microsecond.
+ * Return the time of the monotonic clock in milliseconds, with an error below a microsecond.
  *
  * @returns {number}
  */
@@ -16,7 +17,8 @@ export function nowMs() {
 }
 
 /**
- * Call a function at a time of the clock, or soon if that time is over. Node 24 warns of negative delays.
+ * Call a function at this time of nowMs(), or as soon as possible if the time has passed. The delay is never negative,
+ * because Node 24 warns about negative delays.
  *
  * @param {number} dueMs
  * @param {() => void} act

@@ -1,8 +1,9 @@
-// A closed loop over a number of connections: each sends as soon as it gets an answer.
+// A closed loop over several connections: each connection sends its next request as soon as it receives an answer.
 //
-// A slice is measured from the first answer after its start to the first answer after its end. It contains all of a
-// pause that starts in it, but no part of a pause that starts before it. The position of an edge never depends on the
-// next answer, so pauses are neither preferred nor avoided. Slices therefore have the same rate as a load in one piece.
+// A slice is measured from the first answer after its start to the first answer after its end. If the server pauses,
+// the pause belongs completely to the slice in which it starts. The position of an edge never depends on the answer
+// after it, so pauses are neither preferred nor avoided. The rate of the slices is therefore the rate of an
+// uninterrupted load.
 
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
@@ -13,24 +14,26 @@ export class ClosedLoop extends Load {
   next = 0;
   isOver = false;
   answers = 0;
-  turns = 0; // how often the next answer came on another connection
+  turns = 0; // the number of answers on a different connection than the previous answer
   /** @type {Connection | null} */
   lastAnswered = null;
-  overrunMs = 0; // of the last slice: the next one settles for less, so that pauses don't decide where edges are
+  // The time by which the last slice was too long. The next slice settles for less time, so that pauses don't determine
+  // the positions of the edges.
+  overrunMs = 0;
 
   run(/** @type {Slice} */ slice) {
     const over = super.run(slice);
     this.isOver = false;
     this.clock.pausedMs = -this.overrunMs;
     if (slice.settleMs > 0) {
-      this.moveStart(Infinity); // until it has settled
+      this.moveStart(Infinity); // until the server has settled
     }
     this.moveEnd(Infinity);
     this.begin();
     return over;
   }
 
-  /** Sends as soon as it is time. Timers ignore the fraction of a millisecond, so they are early. */
+  /** Start to send when the slice starts. Timers ignore the fraction of a millisecond, so they can fire too early. */
   begin() {
     const wait = this.startMs - nowMs();
     if (wait > 0) {
@@ -48,16 +51,16 @@ export class ClosedLoop extends Load {
       while (this.idle.length > 0 || !this.full) {
         this.inFlight++;
         const exchange = this.exchangeAt(this.job.index + this.next++ * this.job.processes);
-        (this.takeIdle(exchange) ?? this.open()).send(exchange, 0); // the intended time is set when the request is sent
+        (this.takeIdle(exchange) ?? this.open()).send(exchange, 0); // onSent sets the intended time
       }
     } else if (this.isDone()) {
       this.finish(nowMs());
     }
   }
 
-  /** Starts or ends the measured part if this is the first answer after its edge. */
+  /** Start or end the measured part if this is the first answer after an edge. */
   noteEnd(/** @type {number} */ at) {
-    super.noteEnd(at, at); // no schedule, so no request is late after a pause
+    super.noteEnd(at, at); // without a schedule, no request is late after a pause
     const reached = at - this.clock.pausedMs;
     if (this.recorder.fromMs === Infinity && reached >= this.fromMs) {
       this.moveStart(at);
@@ -89,7 +92,7 @@ export class ClosedLoop extends Load {
 
   finish(/** @type {number} */ now) {
     if (!this.finished && !this.isOver) {
-      // No answer comes any more, so all of the time counts.
+      // No more answers will arrive, so the whole time counts.
       if (this.recorder.fromMs === Infinity) {
         this.moveStart(Math.min(this.fromMs, now));
       }
@@ -110,7 +113,10 @@ export class ClosedLoop extends Load {
     super.onOk(connection, at);
   }
 
-  /** Return the mean number of consecutive answers on a connection, or null if different requests explain long runs. */
+  /**
+   * Return the mean number of consecutive answers on the same connection. It is null without answers, with fewer than
+   * four connections, or with different requests, which can explain long sequences.
+   */
   answersInARow() {
     const isComparable = this.exchanges.length === 1 && this.job.connections >= 4 && this.turns > 0;
     return isComparable ? this.answers / this.turns : null;
@@ -121,7 +127,7 @@ export class ClosedLoop extends Load {
     return { ...measured, answers_in_a_row: this.answersInARow() };
   }
 
-  /** A request is intended when it is sent. */
+  /** Use the time of the actual send as the intended time, because a closed loop has no schedule. */
   onSent(/** @type {Connection} */ connection, /** @type {number} */ at) {
     connection.intended = at;
     super.onSent(connection, at);

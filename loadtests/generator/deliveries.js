@@ -1,4 +1,4 @@
-// Count the deliveries of messages. One send may have many receivers, or none.
+// Count the deliveries of messages. A message can have several receivers or no receiver.
 
 import { GONE, Inbox } from './inbox.js';
 import { LastReceivers } from './last_receiver.js';
@@ -8,19 +8,20 @@ import { Times } from './times.js';
 /** @import { DeliveryCounts } from './types.ts' */
 
 /**
- * Count deliveries. A delivery is one number of one stream (the messages of one sender) at one receiver. At any time
+ * The deliveries of a load. A stream is the numbered messages of one sender, and a delivery is the arrival of one of
+ * these messages at one receiver. At any time
  *
  *     expected = delivered + missing
  *
- * `duplicate` counts further arrivals. `reordered` counts deliveries after a higher number of their stream (like RFC
- * 4737, which counts the late packet, not the packets that overtook it). The lag is from the intended send to the first
- * arrival.
+ * `duplicate` counts repeated arrivals of a message. `reordered` counts the messages that arrive after a higher number
+ * of their stream. Like RFC 4737, it counts the late message, not the messages that overtook it. The lag is the time
+ * from the intended send to the first arrival.
  *
- * An arrival may come before it is expected, for example if sender and receiver are in different processes. An arrival
- * that is never expected isn't counted, for example of a message that was sent before its receiver joined.
+ * A message can arrive before it is expected, for example if its sender and receiver are in different processes. A
+ * message that is never expected doesn't count, for example if it was sent before its receiver joined.
  *
- * A load may have slices: `awaited` counts the missing deliveries that were due since the last `begin`, without those
- * of lost receivers. A delivery after its slice still counts, with its whole lag.
+ * If a load has slices, `awaited` counts the missing deliveries that were due since the last call of `begin`, except
+ * deliveries to lost receivers. A delivery after the end of its slice still counts, with its whole lag.
  *
  * `underWay` counts the missing deliveries that were not overtaken, because an overtaken message is lost rather than
  * late.
@@ -30,19 +31,19 @@ export class Deliveries {
   delivered = 0;
   duplicate = 0;
   reordered = 0;
-  stray = 0;  // wrong arrivals, reported by their receivers
-  inTime = 0; // arrivals while it was measured
+  stray = 0;  // messages that arrived at a wrong client
+  inTime = 0; // arrivals in the measured part of a slice
   underWay = 0;
   /** @type {number[]} */
-  backlog = [];  // by slice, the minimum growth of deliveries in flight
+  backlog = [];  // for each slice, the minimum growth of the deliveries in flight
   lag = new Times();
-  reading = new Times(); // the part of it that may be the generator's
+  reading = new Times(); // the part of the lag that the generator may have caused
   sinceMs = -Number.MAX_VALUE;
-  fromMs = -Infinity; // the measured part of a slice
+  fromMs = -Infinity; // the start of the slice's measured part
   endMs = Infinity;
   most = -Infinity;  // the maximum in flight in the slice's second quarter
-  least = Infinity; // and in its last
-  missingBefore = 0; // due before the slice, or at lost receivers
+  least = Infinity; // the minimum in flight in the slice's last quarter
+  missingBefore = 0; // missing deliveries that were due before the slice, or at lost receivers
   /** @type {Map<Name, Map<Name, Inbox>>} by receiver and stream */
   inboxes = new Map();
   /** @type {Set<Name>} */
@@ -50,7 +51,7 @@ export class Deliveries {
 
   /**
    * @param {(at: number) => number} waited returns the time that a message may have waited in the generator
-   * @param {boolean} straysAreKnown false if a message of another sender may be intended for its receiver
+   * @param {boolean} straysAreKnown false if messages of other senders may be intended for a receiver
    * @param {boolean} areShared whether messages have receivers in several processes
    */
   constructor(waited = () => 0, straysAreKnown = true, areShared = false) {
@@ -71,7 +72,7 @@ export class Deliveries {
    * Start a slice. Earlier deliveries are no longer awaited.
    *
    * @param {number} sinceMs
-   * @param {number} fromMs the start of its measured part
+   * @param {number} fromMs the start of the slice's measured part
    * @param {number} endMs
    */
   begin(sinceMs, fromMs = sinceMs, endMs = Infinity) {
@@ -94,32 +95,32 @@ export class Deliveries {
   }
 
   /**
-   * End the slice. If the deliveries in flight increase, the minimum in the last quarter exceeds the maximum in the
-   * second quarter by the growth in a quarter. If they only fluctuate, the growth is below 0. A stopped slice has no
-   * growth.
+   * End the slice, and record the growth of the deliveries in flight unless the slice was stopped early. If their
+   * number increases steadily, its minimum in the last quarter exceeds its maximum in the second quarter by the growth
+   * in a quarter of the slice. If the number only fluctuates, the recorded growth is below 0.
    */
   end(/** @type {number} */ now) {
     if (this.endMs > this.fromMs && now >= this.endMs) {
       const growth = 4 * (this.least - this.most);
-      this.backlog.push(Number.isFinite(growth) ? growth : 0); // it may have been too short for samples
+      this.backlog.push(Number.isFinite(growth) ? growth : 0); // the slice may have been too short for samples
     }
   }
 
   /**
-   * Expect a message at this receiver. A receiver expects consecutive numbers of a stream. A receiver that leaves and
-   * returns counts as another receiver.
+   * Expect a message at a receiver. For each receiver, the numbers of a stream must be consecutive. A receiver that
+   * leaves and returns counts as another receiver.
    *
    * @param {Name} receiver
    * @param {Name} stream
    * @param {number} number
-   * @param {number} intended when it was due to be sent
+   * @param {number} intended when the message was due to be sent
    */
   expect(receiver, stream, number, intended) {
     const inbox = this.inbox(receiver, stream);
     if (inbox.first === inbox.next) {
       inbox.first = number;
     } else if (number !== inbox.next) {
-      throw new RangeError(`stream ${stream}, receiver ${receiver}: ${number} is expected after ${inbox.next - 1}`);
+      throw new RangeError(`stream ${stream}, receiver ${receiver}: number ${number} can't follow ${inbox.next - 1}`);
     }
     inbox.next = number + 1;
     this.expected++;
@@ -139,12 +140,12 @@ export class Deliveries {
   }
 
   /**
-   * Expect a message at these receivers.
+   * Expect a message at several receivers, or withdraw it.
    *
    * @param {{name: Name}[]} receivers
    * @param {Name} stream
    * @param {number} number
-   * @param {number | null} intended null: an earlier message that was not forwarded
+   * @param {number | null} intended null withdraws an earlier message that the server did not forward
    */
   publish(receivers, stream, number, intended) {
     if (intended === null) {
@@ -180,7 +181,10 @@ export class Deliveries {
     }
   }
 
-  /** Withdraw an expected message that was not sent. If it has arrived already, it counts. A later arrival doesn't. */
+  /**
+   * Withdraw an expected message that was not sent. If the message has already arrived, it still counts. A later
+   * arrival doesn't count.
+   */
   withdraw(/** @type {Name} */ receiver, /** @type {Name} */ stream, /** @type {number} */ number) {
     const inbox = this.inbox(receiver, stream);
     const intended = inbox.missing.get(number);
@@ -193,7 +197,7 @@ export class Deliveries {
     }
   }
 
-  /** Handle a lost receiver: its missing and future messages stay missing and aren't awaited. */
+  /** Mark a receiver as lost. Its missing and future messages stay missing, but are no longer awaited. */
   loseReceiver(/** @type {Name} */ receiver) {
     this.lost.add(receiver);
     for (const inbox of this.inboxes.get(receiver)?.values() ?? []) {
@@ -220,7 +224,7 @@ export class Deliveries {
     this.reordered += overtaken ? 1 : 0;
   }
 
-  /** Count an arrival in time, including messages that were sent while the server settled. */
+  /** Count an arrival in the measured part of a slice, even if the message was sent while the server settled. */
   countInTime(/** @type {number} */ at) {
     this.inTime += at >= this.fromMs && at <= this.endMs ? 1 : 0;
   }

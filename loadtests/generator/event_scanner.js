@@ -5,13 +5,14 @@ const [LINE_FEED, CARRIAGE_RETURN, COLON] = Buffer.from('\n\r:');
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const DATA = Buffer.from('data');
 
-// The part of a line that has been read. A smaller number is the count of its bytes, which all belong to `data`.
+// The state of a line. A smaller number is the number of bytes read so far, all of which match the field name `data`.
 const DATA_FIELD = DATA.length + 1;
 const OTHER = DATA_FIELD + 1;
 
 /**
- * Find the ends of events. A line ends with CRLF, LF or CR. An empty line ends an event if the event has a field `data`.
- * Other fields and comments don't make an event. The scanner keeps no bytes, so a chunk may end anywhere.
+ * Find the end of each event. A line ends with CRLF, LF or CR. An empty line ends an event if the event contains a
+ * field `data`. Comments and other fields don't make an event. The scanner stores no bytes, so a chunk may end
+ * anywhere.
  */
 export class EventScanner {
   line = 0;

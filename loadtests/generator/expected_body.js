@@ -1,4 +1,4 @@
-// Compare the body of an answer with the expected body while it arrives. No bytes are kept.
+// Compare the body of an answer with the expected body while it arrives, without storing the bytes.
 
 export class ExpectedBody {
   /** @type {Buffer | null} */
@@ -6,7 +6,7 @@ export class ExpectedBody {
   read = 0;
   isSame = true;
 
-  /** Start an answer. If `expected` is null, any body is correct. */
+  /** Start a new answer. If `expected` is null, any body is correct. */
   begin(/** @type {Buffer | null} */ expected) {
     this.expected = expected;
     this.read = 0;

@@ -1,21 +1,24 @@
-// The messages of one stream at one receiver.
+// The messages of one stream that a receiver expects or has received.
 
-/** The due time of a lost receiver's messages, which is before all awaited messages. */
+/** The due time of a lost receiver's messages. It is earlier than the due time of any awaited message. */
 export const GONE = -Infinity;
 
-/** The numbers from `first` to before `next` were expected. Those that aren't missing have arrived. */
+/**
+ * The messages with the numbers from `first` up to, but not including, `next` were expected. They have arrived unless
+ * they are in `missing` or `withdrawn`.
+ */
 export class Inbox {
   first = 0;
   next = 0;
   highest = -1;  // the highest number that has arrived
-  /** @type {Map<number, number>} by number, when it was due to be sent */
+  /** @type {Map<number, number>} the due times of missing messages, by number */
   missing = new Map();
-  /** @type {Map<number, {at: number, waited: number, overtaken: boolean, duplicate: number}> | null} arrivals not yet expected */
+  /** @type {Map<number, {at: number, waited: number, overtaken: boolean, duplicate: number}> | null} early arrivals */
   early = null;
   /** @type {Set<number> | null} */
   withdrawn = null;
 
-  /** Count the messages in flight up to a number. */
+  /** Count the messages in flight up to and including this number. */
   underWayUntil(/** @type {number} */ number) {
     let count = 0;
     for (let k = Math.max(this.highest + 1, this.first); k <= number && k < this.next; k++) {

@@ -1,10 +1,10 @@
 // Skip interim answers (1xx). A client must accept any number of them before the answer, even without asking for them
-// (RFC 9110, section 15.2). undici treats a 100 as the end of a connection, so it must not see them.
+// (RFC 9110, section 15.2). undici treats a 100 as the end of a connection, so it must not see interim answers.
 
 /** @import { Socket } from 'node:net' */
 
 const INTERIM = Buffer.from('HTTP/1.1 1');
-const SWITCHING = Buffer.from('01');  // after this answer, no other answer follows
+const SWITCHING = Buffer.from('01');  // the end of status 101, after which no other answer follows
 const END = Buffer.from('\r\n\r\n');
 
 /** @param {Socket} socket @param {() => boolean} isHeadDue returns whether the next bytes are the start of an answer */
@@ -31,8 +31,7 @@ export function passOver(socket, isHeadDue) {
   };
 }
 
-/** Return the start of the answer. If an incomplete interim answer is before it, return -1 minus that answer's start.
- */
+/** Return the start of the final answer, or -1 minus the start of an incomplete interim answer. */
 function endOfInterim(/** @type {Buffer} */ chunk) {
   let at = 0;
   while (at < chunk.length && mayBeInterim(chunk, at)) {
@@ -45,7 +44,7 @@ function endOfInterim(/** @type {Buffer} */ chunk) {
   return at;
 }
 
-/** Whether the bytes received so far may start an interim answer. */
+/** Return whether the bytes received so far may be the start of an interim answer. */
 function mayBeInterim(/** @type {Buffer} */ chunk, /** @type {number} */ at) {
   const length = Math.min(INTERIM.length, chunk.length - at);
   const code = at + INTERIM.length;

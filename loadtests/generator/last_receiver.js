@@ -1,4 +1,4 @@
-// Measure when the last receiver of a message gets it.
+// Measure the time until the last receiver of a message receives it.
 
 import { Times } from './times.js';
 
@@ -6,25 +6,25 @@ import { Times } from './times.js';
 /** @typedef {number | string} Name of a stream or a receiver */
 
 /**
- * Messages that have several receivers each. A message is whole when all its receivers got it. Its time is from the
- * intended send until the last receiver gets it. If a receiver never gets it, it has no time and is never whole.
+ * Messages with one or more receivers. A message is whole when all its receivers have received it. Its time is from the
+ * intended send until then. If a receiver never receives the message, the message has no time and is never whole.
  */
 export class LastReceivers {
   messages = 0;
   whole = 0;
   times = new Times();
-  /** @type {Map<Name, Map<number, {left: number, intended: number}>>} messages that some receivers lack */
+  /** @type {Map<Name, Map<number, {left: number, intended: number}>>} messages that some receivers haven't received */
   underWay = new Map();
 
-  /** @param {boolean} areShared whether other receivers of a message are in other processes; if so, each outcome is
-   * kept */
+  /** @param {boolean} areShared whether messages also have receivers in other processes, so that each outcome is stored
+   */
   constructor(areShared = false) {
     /** @type {OfMessage[] | null} */
     this.wholes = areShared ? [] : null;
   }
 
   /**
-   * Register a message before any receiver gets it.
+   * Register a message before any receiver receives it.
    *
    * @param {Name} stream
    * @param {number} number
@@ -41,7 +41,7 @@ export class LastReceivers {
     this.messages++;
   }
 
-  /** A receiver got a message for the first time. */
+  /** Record that a receiver received a message for the first time. */
   arrived(/** @type {Name} */ stream, /** @type {number} */ number, /** @type {number} */ at) {
     const messages = this.underWay.get(stream);
     const message = messages?.get(number);
@@ -53,7 +53,7 @@ export class LastReceivers {
     }
   }
 
-  /** The outcome of each message, if it is recorded. @returns {OfMessage[] | null} */
+  /** Return the outcome of each message, or null if it isn't stored. @returns {OfMessage[] | null} */
   each() {
     if (this.wholes === null) {
       return null;

@@ -1,4 +1,5 @@
-// The common part of scheduled loads and closed loops: connections, timeouts, grace period, end and recording.
+// The common base of scheduled loads and closed loops. It handles the connections, the timeouts, the grace period, the
+// end of a slice and the recording.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -11,8 +12,9 @@ import { tlsOf } from './tls.js';
 /** @import { Exchange } from './recorder.js' */
 /** @import { Connection, Job, OnSecond, OnSends, Owner, Pool, Protocol, Running, Sends, Slice } from './types.ts' */
 
-const LOOK_EVERY_MS = 50; // gives up requests that have waited too long
-const MAX_IDLE_SHARE = 0.8; // an idle connection is closed after this time, before the server closes it
+const LOOK_EVERY_MS = 50; // the interval of `look`
+// After this share of job.idleMs, a connection is used last, because the server may close it.
+const MAX_IDLE_SHARE = 0.8;
 
 /**
  * @implements {Owner}
@@ -26,12 +28,12 @@ export class Load {
   /** @type {Connection[]} */
   idle = [];
   inFlight = 0;
-  startMs = 0; // of the slice
-  fromMs = 0; // of its measured part
+  startMs = 0; // the start of the slice
+  fromMs = 0; // the start of its measured part
   endMs = 0;
   graceMs = 0;
   /** @type {SliceClock} */
-  clock = /** @type {SliceClock} */ (/** @type {unknown} */ (undefined)); // until a slice starts
+  clock = /** @type {SliceClock} */ (/** @type {unknown} */ (undefined)); // undefined until a slice starts
   finished = true;
   /** @type {void | Promise<void>} */
   ending = undefined;
@@ -115,12 +117,12 @@ export class Load {
     return this.isSent() && closing === 0 && silent === 0 && (deliveries === null || deliveries.awaited === 0);
   }
 
-  /** Whether all due requests were sent and answered. */
+  /** Return whether all due requests were sent and answered. */
   isSent() {
     return this.inFlight === 0;
   }
 
-  /** Forward the sends into rooms that other processes share. `all` means that the slice has no more sends. */
+  /** Report the sends into shared rooms to the other processes. `all` means that the slice has no more sends. */
   passOn(/** @type {boolean} */ all) {
     const sends = this.pool?.rooms?.take(all);
     if (sends) {
@@ -132,7 +134,7 @@ export class Load {
     this.pool?.expect?.(sends);
   }
 
-  /** Return the exchange of a send by its place among the sends of all processes. */
+  /** Return the exchange for the send at this place in the order of all processes' sends. */
   exchangeAt(/** @type {number} */ place) {
     return this.exchanges[this.order[place % this.order.length]];
   }
@@ -142,8 +144,9 @@ export class Load {
   }
 
   /**
-   * Return the connection that rested longest, so that all workers of a server get a share of the load. The server may be
-   * about to close connections that rested too long, so they are used only if all have.
+   * Return the connection that has been idle longest, so that all workers of a server receive a share of the load. The
+   * server may be about to close connections that have been idle for too long, so they are used only if no other
+   * connection is idle.
    *
    * @param {Exchange} exchange
    */
@@ -180,7 +183,7 @@ export class Load {
     this.finish(nowMs());
   }
 
-  /** End a slice. Outstanding requests are given up, and idle connections stay open. */
+  /** End the slice: give up outstanding requests, and leave idle connections open. */
   finish(/** @type {number} */ now) {
     if (this.finished) {
       return;
@@ -254,16 +257,16 @@ export class Load {
     const how = failure.kind === 'status' ? connection.how : failure.kind;
     this.recorder.wasError(connection.exchange, failure, connection.intended, at, how);
     this.noteEnd(at, connection.intended);
-    setImmediate(() => this.release(connection)); // some clients can't be used while they report an error
+    setImmediate(() => this.release(connection)); // some connections can't be used while they report an error
   }
 
-  /** A request was answered, or failed. */
+  /** Tell the slice's clock that a request was answered or failed. */
   noteEnd(/** @type {number} */ at, /** @type {number} */ intended) {
     this.clock.ended(at, intended, this.owed);
   }
 
   release(/** @type {Connection} */ connection) {
-    if (this.connections.has(connection)) {  // otherwise it was given up earlier
+    if (this.connections.has(connection)) {  // otherwise the request was given up earlier
       if (connection.exchange.closes) {
         this.drop(connection);
       } else {
@@ -274,6 +277,6 @@ export class Load {
     }
   }
 
-  /** A connection has become free. */
+  /** Called when a connection becomes free. */
   onFree() {}
 }

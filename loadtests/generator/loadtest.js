@@ -1,7 +1,7 @@
-// The npm package `loadtest`, which the 2016 test used, through its API.
+// Generate a load with the npm package `loadtest`, which the test of 2016 used.
 //
-// It measures whole milliseconds from the actual send. This module removes failures from its figures, because it would
-// count the latency of a 503 like an answer's.
+// The package measures whole milliseconds from the actual send. This module removes failures from the package's
+// figures, because the package would count the latency of a 503 like the latency of a successful answer.
 
 import http from 'node:http';
 import https from 'node:https';
@@ -14,7 +14,10 @@ import { evenMoments } from './schedule.js';
 
 /** @typedef {{statusCode: number, body: string, requestElapsed: number}} Answer of the package; whole milliseconds */
 
-/** Percentiles as the package computes them: the first whole millisecond with more than p percent at or below it. */
+/**
+ * Compute percentiles like the package: percentile p is the first whole millisecond with more than p percent of the
+ * answers at or below it.
+ */
 class WholeMilliseconds {
   /** @type {Map<number, number>} */
   counts = new Map();
@@ -58,7 +61,7 @@ export class Loadtest {
   /** @param {Job} job @param {OnSecond} onSecond */
   constructor(job, onSecond) {
     this.job = job;
-    this.request = job.requests[0]; // it can only send one kind of request
+    this.request = job.requests[0]; // the package can only send one kind of request
     this.recorder = new Recorder(onSecond, [this.exchange]);
     this.expectBody = utf8(this.request.expectBody);
   }
@@ -68,7 +71,7 @@ export class Loadtest {
   }
 
   /**
-   * The package closes its connections at the end of each of its loads, so its warm-up is a separate slice.
+   * Run a slice. The package closes its connections at the end of each load, so the warm-up is a separate slice.
    *
    * @param {Slice} slice with either settleMs or durationMs above 0
    */
@@ -84,10 +87,10 @@ export class Loadtest {
     clearInterval(rolling);
     const now = Math.min(nowMs(), endMs);
     const scheduled = this.job.rate === null ? 0 : evenMoments(this.job.rate, Math.max(0, now - start)).length;
-    // It may send one request more than the rate times the duration.
+    // The package may send one request more than the rate times the duration.
     this.exchange.planned = this.recorder.measures ? Math.max(scheduled, this.exchange.sent) : 0;
     this.recorder.end(now);
-    return false; // it doesn't wait for answers
+    return false; // the package doesn't wait for answers
   }
 
   load(/** @type {number} */ lastsMs) {
@@ -95,7 +98,7 @@ export class Loadtest {
     // Untyped, because the package's declarations are for an older version.
     const { loadTest } = /** @type {any} */ (this.package);
     const body = utf8(request.body) ?? undefined;
-    // It sets Content-Length after the request is written, which is too late.
+    // The package sets Content-Length after it has written the request, which is too late.
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
     const headers = byName(request.headers);
     return loadTest({
@@ -116,7 +119,7 @@ export class Loadtest {
   }
 
   /**
-   * Make a request as the package would, and count it.
+   * Send a request like the package, and count it.
    *
    * @param {unknown} _options
    * @param {http.RequestOptions} params
@@ -148,7 +151,7 @@ export class Loadtest {
     if (answer.statusCode !== this.request.status) {
       failed('status', `status ${answer.statusCode} instead of ${this.request.status}`);
     } else if (this.expectBody !== null && answer.body !== this.expectBody) {
-      failed('wrong-body', 'the body is not the expected one');
+      failed('wrong-body', 'the answer has an unexpected body');
     } else {
       this.recorder.wasOk(this.exchange, sentAt, sentAt, now);
       this.elapsed.record(answer.requestElapsed);

@@ -1,4 +1,4 @@
-// Servers in this process, and functions for all sockets.
+// Start servers in this process, and interpret the errors and addresses of sockets.
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 /** @import { AddressInfo, Socket } from 'node:net' */
 /** @import { Address, ErrorKind } from './types.ts' */
 
-/** Start a server on a free port. See AnsweringServer. */
+/** Start a server on a free port, and return it as an AnsweringServer (see types.ts). */
 export async function serve(/** @type {(socket: Socket) => void} */ onConnection) {
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => {});
@@ -27,7 +27,7 @@ const KINDS = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
-  UND_ERR_SOCKET: 'reset', // closed by the server, before or during the answer
+  UND_ERR_SOCKET: 'reset', // the server closed the connection before or during the answer
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
   ETIMEDOUT: 'timeout',
 };
@@ -40,6 +40,6 @@ export function failureOf(/** @type {Error & {code?: string}} */ error) {
 /** @param {string} origin @returns {Address} */
 export function addressOf(origin) {
   const { protocol, hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[|\]$/g, ''); // of an IPv6 address
+  const host = hostname.replace(/^\[|\]$/g, ''); // without the brackets of an IPv6 address
   return { host, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
 }

@@ -1,17 +1,18 @@
-// One process of load. On standard input, a line of JSON each:
+// Run one process of the load generator. Each line of standard input is a command in JSON:
 //
-//     {"load": <name>, "job": <Job>}         prepare a load; answered by {"event": "ready"} with the threads that need
-//                                            no priority
-//     {"load": <name>, "step": true}         open the next part of its pool; answered by {"event": "stepped"}
-//     {"load": <name>, "reopen": true}       open lost connections of its pool; answered by {"event": "reopened"}
-//     {"load": <name>, "slice": <Slice>}     make it for a while; an event "second" for each second that is over, "sends"
-//                                            for sends into rooms that other processes share, and
-//                                            {"event": "over"} with `inVain`: whether an awaited answer is missing
-//     {"load": <name>, "sends": <Sends>}     of another process, by this one's clock
-//     {"stop": true}                         end the slice now
-//     {"load": <name>, "close": true}        end it; answered by {"event": "result"} with its figures
+//     {"load": <name>, "job": <Job>}         Prepare a load. The answer is {"event": "ready"} with the threads that
+//                                            need no priority.
+//     {"load": <name>, "step": true}         Open the next part of the load's pool. The answer is {"event": "stepped"}.
+//     {"load": <name>, "reopen": true}       Open lost connections of the pool. The answer is {"event": "reopened"}.
+//     {"load": <name>, "slice": <Slice>}     Generate the load for a slice. The answers are an event "second" for each
+//                                            second that has passed, events "sends" for sends into rooms that other
+//                                            processes share, and finally {"event": "over"}, in which `inVain` is
+//                                            whether an awaited answer is missing.
+//     {"load": <name>, "sends": <Sends>}     Expect the sends of another process. Times are in this process's clock.
+//     {"stop": true}                         End the slice now.
+//     {"load": <name>, "close": true}        End the load. The answer is {"event": "result"} with its figures.
 //
-// It generates one load at a time. It ends when standard input is closed, so it cannot outlive its parent.
+// The process generates one load at a time. It exits when standard input is closed, so it can't outlive its parent.
 
 import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -23,7 +24,7 @@ import { nowMs } from './clock.js';
 process.stdin.on('close', () => process.exit(0));
 process.stdout.on('error', () => process.exit(1));
 
-/** The threads that V8 has started until now. They compile and collect garbage, so none of them has to be on time. */
+/** The threads that V8 has started so far. They compile code and collect garbage, so they may be late. */
 const helpers = threads().filter((thread) => thread !== process.pid);
 
 function threads() {
@@ -42,7 +43,7 @@ function report(event) {
 /** @type {Set<string>} */
 const warm = new Set();  // the protocols and conversations for which the engine has warmed up
 
-/** A prepared load, with the CPU time that it used while it was measured. */
+/** A prepared load, with the CPU time of its measured slices. */
 class Prepared {
   cpuS = 0;
   wallS = 0;
@@ -58,7 +59,7 @@ class Prepared {
     if (slice.durationMs > 0) {
       const { user, system } = process.cpuUsage(before);
       this.cpuS += (user + system) / 1e6;
-      // While the load only waits for outstanding answers, delays don't matter.
+      // After the end of the slice, the load only waits for outstanding answers, so delays don't matter.
       this.wallS += Math.min(nowMs() - slice.start, slice.settleMs + slice.durationMs) / 1000;
     }
     report({ event: 'over', inVain });
@@ -75,7 +76,7 @@ class Prepared {
 }
 
 /**
- * Return the load of a job after the engine has warmed up for its protocol.
+ * Warm up the engine for the protocol of a job, and return the job's load.
  *
  * @param {Job} job
  * @returns {Promise<Running>}
@@ -110,8 +111,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     const loaded = await load(message.job);
     await loaded.ready();
     loads.set(message.load, new Prepared(loaded));
-    // Only openloop has been compiled by now, during its warm-up. Without a compiler thread, loadtest would stay four
-    // times slower.
+    // Only openloop has been compiled by now, during its warm-up. If the compiler threads lost their priority, loadtest
+    // would stay four times slower.
     report({ event: 'ready', helpers: message.job.engine === 'openloop' ? helpers : [] });
   } else if (message.reopen && prepared) {
     await prepared.running.reopen?.();
@@ -125,7 +126,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     running?.stop();
   } else if (message.slice && prepared) {
     running = prepared.running;
-    prepared.run(message.slice); // not awaited, so that it can be stopped
+    prepared.run(message.slice); // not awaited, so that a later command can stop the slice
   } else if (message.close && prepared) {
     loads.delete(message.load);
     await prepared.close();

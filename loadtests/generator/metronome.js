@@ -8,7 +8,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { nowMs } from './clock.js';
 
-// The loop is woken at most once in restMs. It then sends all requests that are due. An answer may wake it earlier.
+// The metronome wakes the event loop at most once in restMs. The loop then sends all due requests. An answer can wake
+// the loop earlier.
 const { memory, restMs } = /** @type {{memory: SharedArrayBuffer, restMs: number}} */ (workerData);
 const changes = new Int32Array(memory, 0, 1);
 const due = new Float64Array(memory, 8, 1);

@@ -1,8 +1,8 @@
 // Send one request over a new connection and close the connection after the answer.
 //
-// Gunicorn's sync worker waits until the client closes the connection, and can't answer another request before that. So the
-// client closes it as soon as the last byte of the answer arrives, before it records the answer. A new connection of undici
-// takes two to three times as much CPU.
+// Gunicorn's sync worker waits until the client closes the connection, and can't answer another request before that.
+// The client therefore closes the connection as soon as the last byte of the answer arrives, before it records the
+// answer. With undici, a new connection needs two to three times as much CPU time.
 
 import { connect } from 'node:net';
 
@@ -10,7 +10,7 @@ import { Answer } from './answer.js';
 
 /** @import { Address, AnswerHandler } from './types.ts' */
 
-const buffer = Buffer.allocUnsafeSlow(65_536); // each read is parsed at once, so all connections share the buffer
+const buffer = Buffer.allocUnsafeSlow(65_536); // each read is parsed immediately, so all connections share the buffer
 
 export class OneRequest {
   isOver = false;

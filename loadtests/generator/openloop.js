@@ -1,4 +1,4 @@
-// The project's own engine: two ways to send, one way to record.
+// The project's own engine: a closed loop if the job has no rate, otherwise a load that follows a schedule.
 
 import { ClosedLoop } from './closedloop.js';
 import { Scheduled } from './scheduled.js';

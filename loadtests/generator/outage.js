@@ -1,6 +1,6 @@
 // Find the longest time in which all requests of a load failed.
 
-const MAX_REQUESTS = 100_000; // a longer slice has no figure, because its requests would fill the memory
+const MAX_REQUESTS = 100_000; // to save memory, a slice with more requests has no outage figure
 
 export class Outage {
   /** @type {{ intended: number, ok: boolean }[]} */
@@ -13,7 +13,7 @@ export class Outage {
     this.requests = [];
   }
 
-  /** A request ended. Requests may end in a different order than they were due. */
+  /** Add a request that has ended. Requests may end in a different order than they were due. */
   add(/** @type {number} */ intended, /** @type {boolean} */ ok) {
     if (this.requests.length <= MAX_REQUESTS) {
       this.requests.push({ intended, ok });
@@ -21,7 +21,7 @@ export class Outage {
   }
 
   /**
-   * Return the longest time from the intended send of a failed request to that of the next answered request.
+   * Return the longest time between the intended sends of a failed request and of the next answered request.
    *
    * @returns {number | null} milliseconds, or null if there were too many requests
    */

@@ -5,17 +5,17 @@ import { Worker } from 'node:worker_threads';
 
 import { nowMs } from './clock.js';
 
-// The metronome wakes the loop this long before a send, because waking takes about this long. The loop spins for the
-// rest. If sends are closer together than this, spinning would fill the time between them, so the metronome wakes the
-// loop at the send.
+// The metronome wakes the event loop EARLY_MS before a send, because waking takes about that long. The loop spins for
+// the remaining time. If the gaps between sends are shorter than SPIN_FROM_GAP_MS, spinning would fill too much of
+// them, so the metronome wakes the loop at the time of the send.
 const EARLY_MS = 0.15;
 const SPIN_FROM_GAP_MS = 4 * EARLY_MS;
-const CLOCKS_DIFFER_MS = 0.05; // the two threads' clocks, at most: see clock.js
-// Waking the loop takes a tenth of a millisecond of CPU, several times as much as a request, so limit how often it
-// happens.
+const CLOCKS_DIFFER_MS = 0.05; // the largest difference between the clocks of the two threads (see clock.js)
+// Waking the loop needs 0.1 ms of CPU time, several times as much as a request. The metronome therefore waits at least
+// this long before it wakes the loop again.
 const REST_MS = 0.5;
-// If gaps are uneven, a send can be due before the metronome may wake the loop again. The loop then spins until it is
-// due. If sends are so close that spinning would take over a quarter of a core, they may be late instead.
+// If gaps are uneven, a send can be due before the metronome may wake the loop again. The loop then spins until the
+// send is due. If sends are so close that spinning would need more than a quarter of a core, sends may be late instead.
 const SPIN_THE_REST_FROM_GAP_MS = 4 * REST_MS;
 
 export class Pacer {
@@ -26,8 +26,10 @@ export class Pacer {
   spinMs = 0;
   spinning = false;
 
-  /** @param {() => number} sendDue sends due requests and returns the time of the next request (like nowMs), or Infinity
-   * without another request */
+  /**
+   * @param {() => number} sendDue sends due requests and returns when the next request is due (like nowMs), or Infinity
+   * if there is no next request
+   */
   constructor(sendDue) {
     this.sendDue = sendDue;
     this.due[0] = Infinity;
@@ -43,7 +45,7 @@ export class Pacer {
   }
 
   /**
-   * Start the metronome. Any other code may also send the requests that are due.
+   * Start the metronome. Other code may also send due requests.
    *
    * @param {number} gapMs the mean time between two sends
    * @param {boolean} even whether all gaps are equal
@@ -66,7 +68,7 @@ export class Pacer {
     return this.worker.terminate();
   }
 
-  /** The metronome isn't woken for a new moment, because it checks the moment before it calls. */
+  /** Set the time of the next send. The metronome reads it before each wake-up, so it needs no notification. */
   setDue(/** @type {number} */ dueMs) {
     this.due[0] = dueMs;
     Atomics.add(this.changes, 0, 1);
@@ -80,7 +82,7 @@ export class Pacer {
     }
   }
 
-  /** Spin, and handle answers, while a send is closer than the metronome's accuracy. */
+  /** Spin while a send is closer than the metronome's accuracy. The loop still handles answers. */
   spin() {
     if (this.due[0] <= nowMs()) {
       this.setDue(this.sendDue());
@@ -92,11 +94,11 @@ export class Pacer {
   }
 }
 
-/** To save power, Linux extends timed sleeps by 50 microseconds, unless the thread changes this. */
+/** Make timed sleeps exact. To save power, Linux extends them by 50 microseconds by default. */
 function sleepExactly() {
   try {
-    writeFileSync('/proc/self/timerslack_ns', '1'); // threads started later inherit it
+    writeFileSync('/proc/self/timerslack_ns', '1'); // threads that start later inherit this setting
   } catch {
-    // Not on Linux or on an old one. The scheduling delay is larger, and reports show it.
+    // Other systems and old versions of Linux don't support this. The scheduling delay is larger, as reports show.
   }
 }

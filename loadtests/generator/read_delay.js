@@ -3,22 +3,22 @@
 import { nowMs } from './clock.js';
 
 /**
- * The event loop asks the kernel for new data, handles all of it, one connection after the other, and asks again. Data
- * that arrives during such a turn waits until the turn ends. So the data of this turn may have waited since the start
- * of the previous turn. If the previous turn read nothing, the data arrived after it.
+ * An upper bound for the time that data waits for the event loop. In each turn, the event loop asks the kernel for new
+ * data and handles all of it, one connection after the other. Data that arrives during a turn waits until the turn
+ * ends. The data of this turn may therefore have waited since the start of the previous turn. If the previous turn read
+ * nothing, the data arrived after it.
  *
- * This is an upper bound, not a measured delay: most data waited for a shorter time. But the delay on the generator's
- * machine can also be longer: the process can't see how long it waits for a core, and if a connection has more data
- * than one read returns, the rest waits longer.
+ * Most data waited for a shorter time. But the delay on the generator's machine can also be longer: the process can't
+ * see how long it waits for a core, and if a connection has more data than one read returns, the rest waits longer.
  */
 export class ReadDelay {
-  reads = false; // something was read in this turn
-  hooked = false; // called at the end of this turn
-  followed = false; // the previous turn also read something
-  began = 0;  // when the last turn with a read started
+  reads = false; // whether this turn has read data
+  hooked = false; // whether endOfTurn runs at the end of this turn
+  followed = false; // whether the previous turn read data
+  began = 0;  // the start of the last turn that read data
   since = 0;  // the earliest time when the current data may have arrived
 
-  /** Call this before reading. */
+  /** Call this before data is read. */
   begin() {
     if (this.reads) {
       return;
@@ -33,7 +33,7 @@ export class ReadDelay {
   hook() {
     if (!this.hooked) {
       this.hooked = true;
-      setImmediate(this.endOfTurn); // called when all found data was handled
+      setImmediate(this.endOfTurn); // runs when all data of this turn has been handled
     }
   }
 
@@ -42,7 +42,7 @@ export class ReadDelay {
     this.followed = this.reads;
     this.reads = false;
     if (this.followed) {
-      this.hook(); // also in a turn that reads nothing
+      this.hook(); // the next turn may read nothing, and then resets `followed`
     }
   };
 

@@ -1,4 +1,4 @@
-// The counts and histograms of one process. Times are milliseconds of nowMs.
+// Record the counts and histograms of one process. Times are milliseconds of nowMs().
 
 import { Outage } from './outage.js';
 import { Times } from './times.js';
@@ -6,9 +6,9 @@ import { Times } from './times.js';
 /** @import { Deliveries } from './deliveries.js' */
 /** @import { ErrorCounts, ErrorKind, Failure, Measured, OnSecond, Second, Share } from './types.ts' */
 
-/** A request of a load with its counts and response times. A protocol adds the way to send it. */
+/** A request of a load, with its counts and response times. The protocols' subclasses add the data to send. */
 export class Exchange {
-  closes = false;  // sent over a separate connection that closes after the answer
+  closes = false;  // whether the request uses a separate connection that closes after the answer
   planned = 0;
   sent = 0;
   completed = 0;
@@ -26,7 +26,7 @@ export class Exchange {
 
 export class Recorder {
   okInTime = 0;
-  answeredMs = 0; // in a closed loop, the time from the first edge of each slice to its last answer in time
+  answeredMs = 0; // in a closed loop, the time from the first edge of each slice to the last answer before its end
   lastBeforeMs = 0;
   lastInTimeMs = 0;
   /** @type {number[]} */
@@ -34,8 +34,9 @@ export class Recorder {
   billed = 0;
   waited = 0;
   durationMs = 0;
-  silentMs = 0; // the part of it before the first answer was possible
-  firstAnswerMs = 0;  // in this slice, relative to a send at its start; 0 without an answer
+  silentMs = 0; // the part of durationMs before the first answer was possible
+  // When the slice's first answer would have arrived if its request had been sent at the start; 0 without an answer.
+  firstAnswerMs = 0;
   /** @type {Partial<Record<ErrorKind, string>>} */
   examples = {};
   serviceTime = new Times();
@@ -46,7 +47,7 @@ export class Recorder {
   /** @type {Deliveries | null} */
   deliveries = null;
 
-  measures = false; // not in a warm-up
+  measures = false; // false in a warm-up
   startMs = 0;
   fromMs = 0;
   endMs = Infinity;
@@ -75,7 +76,7 @@ export class Recorder {
   /** Move the start of the slice's measured part. */
   measureFrom(/** @type {number} */ fromMs) {
     this.fromMs = fromMs;
-    const into = this.durationMs % 1000; // slices may be parts of a second
+    const into = this.durationMs % 1000; // a slice can end within a second
     this.second.t = (this.durationMs - into) / 1000;
     this.secondEndMs = fromMs + 1000 - into;
   }
@@ -85,7 +86,7 @@ export class Recorder {
     const measuredMs = Math.max(0, Math.min(now, this.endMs) - this.fromMs);
     this.durationMs += measuredMs;
     if (this.firstAnswerMs > 0) {
-      // No answer was possible before it, so that time doesn't lower the rate.
+      // No answer was possible before firstAnswerMs, so the time before it doesn't lower the rate.
       this.silentMs += Math.min(Math.max(0, this.firstAnswerMs - this.fromMs), measuredMs);
     }
     this.answeredMs += this.lastInTimeMs > 0 ? this.lastInTimeMs - this.lastBeforeMs : measuredMs;
@@ -99,12 +100,12 @@ export class Recorder {
     this.secondEndMs = Infinity;
   }
 
-  /** Return whether a request that is due at this time is measured. */
+  /** Return whether a request with this due time is measured. */
   counts(/** @type {number} */ intended) {
     return intended >= this.fromMs && this.measures;
   }
 
-  /** A request was put on the wire. */
+  /** Count a request that was sent. */
   wasSent(/** @type {Exchange} */ exchange, /** @type {number} */ intended, /** @type {number} */ at) {
     if (!this.counts(intended)) {
       return;
@@ -116,7 +117,7 @@ export class Recorder {
   }
 
   /**
-   * It was answered as expected.
+   * Count a request that was answered as expected.
    *
    * @param {Exchange} exchange
    * @param {number} intended
@@ -178,7 +179,7 @@ export class Recorder {
     this.second.ends[how] = (this.second.ends[how] ?? 0) + 1;
   }
 
-  /** Return the seconds that are over at `now`, including empty seconds. */
+  /** Report the seconds that have passed at `now`, including seconds without requests. */
   roll(/** @type {number} */ now) {
     while (now >= this.secondEndMs) {
       this.handOut();
@@ -193,8 +194,8 @@ export class Recorder {
   }
 
   /**
-   * Return the answers per second. In a closed loop, both edges of a slice are answers (see closedloop.js). The engine
-   * `loadtest` does not move the edges, so its slice ends with its last answer.
+   * Return the successful answers per second. In a closed loop, a slice starts and ends with an answer (closedloop.js).
+   * The engine `loadtest` doesn't move these edges, so the time of its slices ends with the last answer.
    */
   rate(/** @type {boolean} */ closed) {
     const elapsedMs = closed ? this.answeredMs : this.durationMs - this.silentMs;

@@ -1,6 +1,10 @@
-// Absolute schedules, fixed before the first request. Moments are milliseconds after the start, ascending.
+// Create absolute schedules, which are fixed before the first request. Moments are ascending, in milliseconds after the
+// start.
 
-/** The sends of one process. All processes take `turns` in sending, always in the same order. */
+/**
+ * The sends of one process. The sends of all processes repeat a fixed order of `turns` turns. Turn t belongs to process
+ * t modulo `processes`.
+ */
 export class Schedule {
   /**
    * @param {ArrayLike<number>} moments of all processes
@@ -10,13 +14,13 @@ export class Schedule {
     this.index = index;
     this.processes = processes;
     this.turns = turns;
-    this.own = Math.ceil((turns - index) / processes); // the number of turns
+    this.own = Math.ceil((turns - index) / processes); // the number of this process's turns
     /** The number of sends of all processes. */
     this.whole = moments.length;
     /** The number of sends of this process. */
     const rest = Math.ceil(((moments.length % turns) - index) / processes);
     this.count = Math.floor(moments.length / turns) * this.own + Math.max(0, rest);
-    this.planned = this.count;  // not including appended sends
+    this.planned = this.count;  // the count without appended sends
     this.moments = Float64Array.from({ length: this.count }, (_, i) => moments[this.place(i)]);
   }
 
@@ -24,7 +28,7 @@ export class Schedule {
     return this.count === this.planned;
   }
 
-  /** Add further sends of all processes. Each process takes its part of them. */
+  /** Append further sends of all processes. Only the sends of this process are stored. */
   append(/** @type {ArrayLike<number>} */ moments) {
     const own = new Schedule(moments, this.index, this.processes, this.turns).moments;
     this.moments = Float64Array.from([...this.moments, ...own]);
@@ -42,14 +46,14 @@ export class Schedule {
   }
 }
 
-/** Return the number of sends at a rate that are due before the end. */
+/** Return the number of evenly spaced sends at this rate that are due before the end of the duration. */
 function sendsBefore(/** @type {number} */ rate, /** @type {number} */ durationMs) {
   // Without the tolerance, 0.1 * 30 would be 3.0000000000000004, which would mean four sends.
   return Math.ceil((rate * durationMs) / 1000 - 1e-6);
 }
 
 /**
- * Send k is due k / rate seconds after the start.
+ * Return evenly spaced moments: send k is due k / rate seconds after the start.
  *
  * @param {number} rate requests per second
  * @param {number} durationMs
@@ -86,7 +90,8 @@ export function randomMoments(rate, durationMs, seed) {
 }
 
 /**
- * Random numbers from 0 to below 1 from the small fast counter of PractRand (sfc32). Only the seed determines them.
+ * Return a generator of random numbers from 0 to below 1: the small fast counter of PractRand (sfc32). The numbers
+ * depend only on the seed.
  */
 export function uniforms(/** @type {number} */ seed) {
   let [a, b, c, counter] = [0, seed | 0, (seed / 2 ** 32) | 0, 1];
@@ -99,7 +104,7 @@ export function uniforms(/** @type {number} */ seed) {
     return (found >>> 0) / 2 ** 32;
   };
   for (let k = 0; k < 12; k++) {
-    next(); // until the seed has reached every bit
+    next(); // until the seed affects every bit
   }
   return next;
 }
@@ -114,8 +119,8 @@ function momentsOf(rate, { fromMs, ofMs }, lastsMs, seed) {
 }
 
 /**
- * Return moments at the same rate for the grace period of a slice. They differ between slices, and are the same for all
- * setups.
+ * Return moments for the grace period of a slice, at the rate of the load. The moments differ between slices, but not
+ * between setups.
  *
  * @param {import('./types.ts').Job} job
  * @param {import('./types.ts').Slice} slice

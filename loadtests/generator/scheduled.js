@@ -1,4 +1,4 @@
-// Requests by a schedule: each send is due at its time, independent of earlier requests.
+// Send requests according to a schedule: each send is due at a fixed time, independent of earlier requests.
 //
 // The load continues during a server's pause. A pause in a slice moves the slice's later edges (see sliceclock.js), and
 // more sends at the same rate follow the schedule.
@@ -14,18 +14,18 @@ import { SliceClock } from './sliceclock.js';
 const OPENED_PER_TURN = 4;
 
 export class Scheduled extends Load {
-  first = 0; // the place of the slice's first send in the order of the whole load
+  first = 0; // the index of the slice's first send in the order of the whole load
   schedule = new Schedule([]);
-  noticed = 0; // the first request that wasn't due at the last check
-  next = 0; // the first request not handed to a connection
-  waiting = 0; // the first request that isn't known to wait for a connection
-  plannedFromMs = 0; // the edges of the slice without pauses
+  noticed = 0; // the index of the first request that wasn't due at the last check
+  next = 0; // the index of the first request that hasn't been sent
+  waiting = 0; // the index of the first request that isn't known to wait for a connection
+  plannedFromMs = 0; // the edges of the slice if the server doesn't pause
   plannedEndMs = 0;
   /** @type {Slice | null} */
   slice = null;
   opened = 0; // connections opened in this turn of the event loop
   /** @type {(() => void) | undefined} */
-  growth; // records it once in a slice
+  growth; // records the growth of outstanding requests once in a slice
   pacer = new Pacer(() => this.advance());
 
   async ready() {
@@ -50,7 +50,10 @@ export class Scheduled extends Load {
     return over;
   }
 
-  /** Pauses don't make a slice longer if streams or deliveries are measured in it, or recorded times are sent. */
+  /**
+   * Return the clock of a slice. Pauses don't make a slice longer if it measures streams or deliveries, or replays the
+   * times of a recording.
+   */
   clockOf(/** @type {Slice} */ slice) {
     return new SliceClock(slice, this.job.answerMs, this.pool?.begin === undefined && this.job.timesMs === null);
   }
@@ -80,13 +83,14 @@ export class Scheduled extends Load {
   }
 
   /**
-   * Send the due requests for which there are connections. The others are sent when connections become free.
+   * Send due requests while there are connections for them. The other due requests are sent when connections become
+   * free.
    *
    * @returns {number} when the next request is due
    */
   advance() {
     if (this.finished) {
-      return Infinity; // the metronome called before it was stopped
+      return Infinity; // the metronome woke the loop before it was stopped
     }
     const now = nowMs();
     this.follow(now);
@@ -135,7 +139,7 @@ export class Scheduled extends Load {
     return i < this.schedule.planned || due < this.endMs ? due : Infinity;
   }
 
-  /** Send due requests in their order, first over idle connections and then over new connections. */
+  /** Send due requests in order, first over idle connections and then over new connections. */
   send() {
     while (this.next < this.noticed) {
       const exchange = this.exchangeAt(this.placeOf(this.next));
@@ -157,13 +161,13 @@ export class Scheduled extends Load {
   }
 
   /**
-   * Return another connection, unless all are busy or enough were opened in this turn of the event loop. Opening takes
-   * the generator far longer than sending. If it opened a connection for each delayed request, the delays would grow.
-   * In the next turn, some connections will be idle.
+   * Return a new connection, or undefined if all connections are busy or enough were opened in this turn of the event
+   * loop. The generator needs far longer to open a connection than to send a request. If it opened a connection for
+   * each delayed request, the delays would grow. In the next turn, some connections will be idle.
    */
   another() {
     if (this.pool?.isOpenLoop) {
-      return this.open();  // no connection can be opened
+      return this.open();  // creates only a sender, because messages use the open connections of the pool
     }
     if (this.full) {
       const now = nowMs();
@@ -197,7 +201,7 @@ export class Scheduled extends Load {
     if (this.finished) {
       return;
     }
-    this.pacer.setDue(this.advance()); // this code runs anyway, so it doesn't wait for the metronome
+    this.pacer.setDue(this.advance()); // the loop is awake, so due requests don't wait for the metronome
     if (this.isDone() && nowMs() >= this.endMs) {
       this.finish(nowMs());
     }
@@ -227,7 +231,7 @@ export class Scheduled extends Load {
 
   finish(/** @type {number} */ now) {
     if (now >= this.endMs) {
-      this.growth?.(); // a busy machine's timers are late
+      this.growth?.(); // timers are late on a busy machine
     }
     this.growth = undefined;
     this.pacer.rest();

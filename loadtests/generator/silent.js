@@ -7,7 +7,7 @@ import { addressOf } from './loopback.js';
 /** @import { Socket } from 'node:net' */
 /** @import { Job } from './types.ts' */
 
-const AGAIN_MS = 100; // the delay after the server has closed a connection
+const AGAIN_MS = 100; // the delay until a client reconnects after the server closed its connection
 
 export class SilentClients {
   isClosed = false;
@@ -19,12 +19,12 @@ export class SilentClients {
     this.opened = Promise.all(Array.from({ length: job.silent }, () => this.open()));
   }
 
-  /** Resolves when the client is connected or was refused. */
+  /** Connect a client. The promise resolves when the client is connected or was refused. */
   open() {
     return new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
       const socket = connect(this.address, () => resolve());
       this.sockets.add(socket);
-      socket.resume(); // a server's error page must not delay `close`
+      socket.resume(); // an unread error page of the server would delay the event `close`
       socket.on('error', () => {}); // `close` follows
       socket.on('close', () => {
         this.sockets.delete(socket);

@@ -1,18 +1,18 @@
-// The results of streams of events, the delays of their events, and the views whose client left.
+// Count the results of event streams, the delays of their events, and the views whose client left.
 
 import { Times } from './times.js';
 
 /** @import { LeftCounts, StreamCounts } from './types.ts' */
 
-const OVERDUE_MS = 1000; // an event that is later than this when its stream is given up is missing
-const LATE_MS = 1000;  // a view that runs for longer than this after its client left
+const OVERDUE_MS = 1000; // an event is missing if it is later than this when its stream is given up
+const LATE_MS = 1000;  // a view is late if it runs for longer than this after its client left
 
-/** A stream. It was due at `dueMs`, and its request contains `number`. */
+/** A stream that was due at `dueMs`. Its request contains `number`. */
 export class Stream {
   came = 0; // events
   earliest = Infinity; // the smallest offset
   /** @type {number[]} */
-  offsets = []; // of each arrived event, up to the planned number: its time minus its place times the interval
+  offsets = []; // for each arrived event, up to the planned number: its time minus its index times the interval
 
   /** @param {number} dueMs @param {number} number */
   constructor(dueMs, number) {
@@ -22,23 +22,23 @@ export class Stream {
 }
 
 /**
- * The results of streams. Only the server knows when it meant to send an event. The tally assumes the schedule of the
- * stream's most punctual event, and measures each other event's delay from it. If an answer was collected and sent at
- * once, its events are therefore late, and the first one is the latest.
+ * The results of streams. Only the server knows when it intended to send an event. The tally assumes that the stream's
+ * most punctual event was on time, and measures the delays of the other events relative to it. If a server collects all
+ * events and sends them at once, the events are therefore late, and the first event has the longest delay.
  */
 export class StreamTally {
   begun = 0;
   whole = 0;
-  broken = 0; // by the server, at any time
-  unanswered = 0; // given up without a single event
-  cut = 0;  // other streams that were running at that time
+  broken = 0; // streams that failed, or that the server ended with a wrong number of events
+  unanswered = 0; // streams that were given up without a single event
+  cut = 0;  // streams that were given up after an event
   left = 0; // streams whose client left
   answered = 0; // streams that had a first event
   events = 0;
-  inTime = 0; // of these, before the slice's end
+  inTime = 0; // events before the slice's end
   missing = 0; // due events of streams that were broken off or cut
   most = 0;  // the maximum number of simultaneous streams
-  underWay = 0; // from the first event on
+  underWay = 0; // the number of streams that have had a first event and not ended
   first = new Times();
   delay = new Times();
   reading = new Times();
@@ -55,14 +55,14 @@ export class StreamTally {
     return new Stream(dueMs, this.begun);
   }
 
-  /** An event arrived. `lay` is the time that it may have waited in the generator. */
+  /** Count an event that arrived. `lay` is the time that the event may have waited in the generator. */
   came(/** @type {Stream} */ stream, /** @type {number} */ at, lay = 0, inTime = true) {
     if (stream.came === 0) {
       this.answered++;
       this.first.record(at - stream.dueMs);
       this.most = Math.max(this.most, ++this.underWay);
     }
-    if (stream.came < this.eventsEach) { // a server that sends more may never stop
+    if (stream.came < this.eventsEach) { // a server that sends more events may never stop
       const offset = at - stream.came * this.intervalMs;
       stream.earliest = Math.min(stream.earliest, offset);
       stream.offsets.push(offset);
@@ -73,7 +73,7 @@ export class StreamTally {
     this.reading.record(lay);
   }
 
-  /** The server ended the stream. This is correct, unless events are missing or there is a failure. */
+  /** Count a stream that the server ended. The stream is broken if there was a failure or a wrong number of events. */
   ended(/** @type {Stream} */ stream, failure = '') {
     const came = this.close(stream);
     if (failure === '' && came === this.eventsEach) {
@@ -85,7 +85,7 @@ export class StreamTally {
     }
   }
 
-  /** Give up the stream, because the grace period is over. */
+  /** Count a stream that was given up because the grace period is over. */
   givenUp(/** @type {Stream} */ stream, /** @type {number} */ at) {
     const came = this.close(stream);
     if (came === 0) {
@@ -97,7 +97,7 @@ export class StreamTally {
     this.missing += Math.max(0, Math.min(due, this.eventsEach) - came);
   }
 
-  /** The stream's client left. */
+  /** Count a stream whose client left. */
   wasLeft(/** @type {Stream} */ stream) {
     this.close(stream);
     this.left++;
@@ -120,13 +120,13 @@ export class StreamTally {
   }
 }
 
-/** The clients that left, and the ends of their views. The load asks the server until all ends are known. */
+/** The clients that left, and when their views ended. The load asks the server until all views have ended. */
 export class Endings {
   clients = 0;
-  late = 0;  // the ends of views that are known to have ended
+  late = 0;  // the number of ended views that ended late
   after = new Times();
   /** @type {Set<number>} */
-  running = new Set();  // views that have started and not ended
+  running = new Set();  // views that have started but not ended
   /** @type {Map<number, number>} */
   waiting = new Map(); // the time when a client left, by the number of its stream
 
@@ -136,7 +136,8 @@ export class Endings {
   }
 
   /**
-   * Read a line for each view that has started: its number, and the seconds since its end, or `-` while it runs.
+   * Read the server's answer. It has a line for each view that has started: the number of its stream, and the seconds
+   * since the view's end, or `-` while the view runs.
    *
    * @param {string} text
    * @param {number} at the time of the answer

@@ -1,4 +1,4 @@
-// A number of streams of events at the same time: start them, read them, and let their clients stay or leave.
+// Keep several event streams open at the same time. Their clients stay until the end or leave early.
 
 import { callAt, nowMs } from './clock.js';
 import { readDelay } from './read_delay.js';
@@ -8,11 +8,11 @@ import { Endings, StreamTally } from './stream_tally.js';
 /** @import { Stream } from './stream_tally.js' */
 /** @import { Connection, Failure, Owner, Slice, Streams } from './types.ts' */
 
-const AGAIN_MS = 1000; // the delay after a stream that was broken off
-const ASK_EVERY_MS = 250; // the request for the views that have ended
+const AGAIN_MS = 1000; // the delay until the next stream starts after a broken stream
+const ASK_EVERY_MS = 250; // the interval of the requests for the views that have ended
 
 /**
- * The way to request streams: a connection, a send on it, and the server's answer about ended streams.
+ * Functions that connect to the server, send the request of a stream, and ask the server which views have ended.
  *
  * @typedef {object} Asking
  * @property {(owner: EventStreams) => Connection} connect
@@ -21,9 +21,9 @@ const ASK_EVERY_MS = 250; // the request for the views that have ended
  */
 
 /**
- * A number of streams at the same time during a slice. An ended stream starts again. The first streams start at
- * different times within the length of a stream, so that they aren't in step. No stream starts after the slice's
- * end. Running streams then have the grace period.
+ * A fixed number of simultaneous streams during a slice. When a stream ends, the next stream starts. The first streams
+ * start at different times within the length of a stream, so that they aren't synchronized. No stream starts after the
+ * slice's end, and running streams may end within the grace period.
  *
  * @implements {Owner}
  */
@@ -63,7 +63,7 @@ export class EventStreams {
     }
   }
 
-  /** Ask repeatedly which views have ended, until all have ended or the slice is over. */
+  /** Ask the server repeatedly which views have ended, until all views have ended or the slice is over. */
   ask() {
     if (this.endings && this.endMs > 0) {
       const { endings } = this;
@@ -153,7 +153,7 @@ export class EventStreams {
     const { broken } = this.tally;
     this.live.delete(connection);
     this.tally.ended(stream, failure);
-    setImmediate(() => connection.destroy()); // some clients can't be destroyed while they report
+    setImmediate(() => connection.destroy()); // some connections can't be destroyed while they report an outcome
     this.open(this.tally.broken > broken ? at + AGAIN_MS : at);
   }
 }

@@ -1,4 +1,4 @@
-// Distributions of times, which are added in milliseconds and stored as whole microseconds.
+// Store distributions of times. Times are added in milliseconds and stored in whole microseconds.
 
 import hdr from 'hdr-histogram-js';
 
@@ -18,7 +18,7 @@ export class Times {
       highestTrackableValue: HIGHEST_US,
       numberOfSignificantValueDigits: digits,
       bitBucketSize: 32,
-      useWebAssembly: false, // not faster according to a measurement
+      useWebAssembly: false, // WebAssembly was not faster in a measurement
     });
   }
 

@@ -1,4 +1,5 @@
-// The TLS of a load: trusted certificates, sessions for new connections to resume, and the numbers of handshakes.
+// Open the TLS connections of a load. A load has trusted certificates, sessions that new connections can resume, and
+// counts of handshakes.
 
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
@@ -13,7 +14,7 @@ const MAX_SESSIONS = 100;
 /** @type {WeakMap<Job, Tls>} */
 const known = new WeakMap();
 
-/** The TLS of a load, or null if its origin isn't https://. */
+/** Return the TLS settings and counts of a load, or null if its origin isn't https://. */
 export function tlsOf(/** @type {Job} */ job) {
   if (!job.origin.startsWith('https:')) {
     return null;
@@ -36,15 +37,15 @@ class Tls {
   }
 
   /**
-   * A connection that speaks a protocol, by its name in ALPN.
+   * Open a connection for a protocol, which is named as in ALPN.
    *
    * @param {string} protocol
-   * @param {() => boolean} counts whether its request is measured; called after the handshake
+   * @param {() => boolean} counts returns whether the connection's request is measured; called after the handshake
    * @param {(error: Error | null, socket: TLSSocket) => void} callback called once
    */
   connect(protocol, counts, callback) {
-    // Like a browser, use each session once while there are others (RFC 8446, C.4). Some servers forget a session when
-    // it is resumed.
+    // Like a browser, use each session only once while there are other sessions (RFC 8446, C.4). Some servers forget a
+    // session when it is resumed.
     const session = this.sessions.length > 1 ? this.sessions.pop() : this.sessions[0];
     const socket = connect({ ...this.options, session, ALPNProtocols: [protocol] });
     socket.setNoDelay(true);

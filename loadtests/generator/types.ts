@@ -1,46 +1,46 @@
-// The types that several files share. The harness sends Job and Slice and gets Second and Measured as JSON.
-// loadtests/records/result.py describes the fields of results, and loadtests/workload/conversation.py those of
-// conversations.
+// Types that several files share. The harness sends Job and Slice and receives Second and Measured, all as JSON.
+// loadtests/records/result.py describes the fields of results, and loadtests/workload/conversation.py describes the
+// fields of conversations.
 
 import type { Deliveries } from './deliveries.js';
 import type { Exchange } from './recorder.js';
 import type { Client } from './websocket/client.js';
 import type { Rooms } from './websocket/rooms.js';
 
-/** A load, without its times. */
+/** A load. Its slices define when it runs. */
 export interface Job {
   engine: 'openloop' | 'loadtest';
-  protocol: string; // a file of protocols/, without its .js; `loadtest` speaks HTTP only
+  protocol: string; // the name of a file in protocols/, without .js; `loadtest` only supports HTTP
   origin: string; // an address such as http://127.0.0.1:8000
   requests: Request[];
-  order: string; // the index of the request for each send of all processes, repeated: Uint16Array in base64
-  timesMs: number[] | null; // of a recording: when each send of all processes is due
+  order: string; // the index of the request for each send of all processes, repeated: a Uint16Array in base64
+  timesMs: number[] | null; // in a replay, when each send of all processes is due
   rate: number | null;  // requests per second of all processes; null for a closed loop, 0 for connections without sends
-  connections: number; // the maximum of this process at a fixed rate, or all in a closed loop
+  connections: number; // of this process: the maximum number at a fixed rate, the exact number in a closed loop
   silent: number; // additional connections of this process that send nothing
   timeoutMs: number;
-  listenMs: number;  // after the end of the last slice, for duplicate and stray messages
+  listenMs: number;  // how long duplicate and stray messages count after the end of the last slice
   idleMs: number; // an idle connection is closed after this time
-  answerMs: number; // the time of an answer without load; 0 if it isn't known
+  answerMs: number; // the response time without load, or 0 if it isn't known
   index: number; // the index of this process, from 0
   processes: number;
-  turns: number; // turns in sending: in a broadcast one for each room, otherwise one for each process
+  turns: number; // turns in which processes send: one for each room of a broadcast, otherwise one for each process
   keepAlive: boolean;
   conversation: Conversation | null; // null: HTTP
-  streams: Streams[]; // of the protocol `events`
-  ca: string | null; // PEM; null: the system's
-  resumption: boolean; // whether TLS sessions are resumed
+  streams: Streams[]; // for the protocol `events`
+  ca: string | null; // trusted certificates in PEM format, or null for the system's certificates
+  resumption: boolean; // whether new connections resume TLS sessions
 }
 
 /** Streams of events that are read while requests are sent. */
 export interface Streams {
   request: Request;
   count: number; // simultaneous streams of this process
-  events: number; // of each
-  intervalMs: number; // from one event to the next
+  events: number; // the number of events of each stream
+  intervalMs: number; // the time from one event to the next
   pauseMs: number; // after its first event, a client reads nothing for this time
   leaveMs: number | null; // the time from a stream's due time until its client leaves; null if it stays until the end
-  endings: Request | null;  // returns the ended views of requests with a `note`
+  endings: Request | null;  // requests the list of ended views, among the requests with a `note`
 }
 
 /** A request and its expected answer. */
@@ -50,48 +50,48 @@ export interface Request {
   headers: string[]; // name, value, name, value, ...
   body: string | null; // base64
   status: number;
-  expectBody: string | null; // base64; null: not checked
-  closes: boolean;  // whether it uses a separate connection
+  expectBody: string | null; // base64, or null if the body isn't checked
+  closes: boolean;  // whether the request uses a separate connection
 }
 
 /** The messages and connections of a load over WebSockets. */
 export interface Conversation {
   does: 'connect' | 'idle' | 'echo' | 'broadcast';
-  dialect: string; // a file of dialects/, without its .js
+  dialect: string; // the name of a file in dialects/, without .js
   token: string;  // the load's token; payloads of other loads have other tokens
-  prefix: string; // the start of the paths of handshakes; if it is empty, the path of the request
-  receivers: number; // of this process
-  rooms: number;  // of this process, or of all processes if they are shared
+  prefix: string; // the start of each handshake's path; if it is empty, handshakes use the request's path
+  receivers: number; // the number of receivers in this process
+  rooms: number;  // the number of rooms of this process, or of all processes if rooms are shared
   shared: boolean; // whether the receivers of a room are in all processes (see websocket/rooms.js)
-  steps: number; // steps in which idle connections are opened
-  size: number; // bytes of a payload
+  steps: number; // the number of steps in which idle connections are opened
+  size: number; // the size of a payload in bytes
   compression: boolean;
   masking: boolean;
-  script: Script | null; // of the dialect `script`
+  script: Script | null; // for the dialect `script`
 }
 
 /** The user's own messages: see loadtests/workload/script.py. */
 export interface Script {
   first: string[];
-  ready: string; // if it is empty, connections are ready immediately
+  ready: string; // the message after which a connection is ready; if it is empty, connections are ready immediately
   send: string;
   match: string;
   subprotocols: string[]; // the subprotocols that the handshake offers
   ticket: string; // the way to request a ticket for each connection, or an empty string
 }
 
-/** A part of a load's time. Connections stay open between slices. */
+/** A part of a load, with a start and a duration. Connections stay open between slices. */
 export interface Slice {
-  start: number; // of nowMs
-  settleMs: number;  // the time before the measured time
+  start: number; // the time in nowMs()
+  settleMs: number;  // the time in which the server settles before the measured time
   durationMs: number; // 0 for a warm-up
-  graceMs: number;  // the time for outstanding answers afterwards
+  graceMs: number;  // the time for outstanding answers after the measured time
   arrivalSeed: number | null; // the seed of random arrivals; null for even arrivals
   settling: Part;
   measured: Part;
 }
 
-/** A slice's part of the schedule of all slices. The rate is exact over all slices and isn't rounded in each one. */
+/** A slice's part of the schedule of all slices. The rate is exact over all slices, not rounded in each slice. */
 export interface Part {
   fromMs: number;
   ofMs: number; // the length of the whole schedule
@@ -113,18 +113,18 @@ export interface Spread {
   sum_us: number;
 }
 
-/** One measured second, or a part of it: short slices and late answers make several parts of one second. */
+/** One measured second, or a part of a second. Short slices and late answers split a second into several parts. */
 export interface Second {
-  t: number; // measured seconds before it
+  t: number; // the number of measured seconds before this second
   sent: number;
   completed: number;
   ok: number;
   errors: number;
-  ends: Record<string, number>;  // by status, `stale`, ErrorKind, or `ok` if there are no statuses
+  ends: Record<string, number>;  // counts by status, `stale`, ErrorKind, or `ok` if there are no statuses
   hdr: string; // response times of successful requests (service times with `loadtest`)
 }
 
-/** One of the requests of a load. */
+/** The results of one of a load's requests. */
 export interface Share {
   planned: number;
   sent: number;
@@ -134,7 +134,7 @@ export interface Share {
   response_time: Spread;
 }
 
-/** Messages on their way to receivers: see deliveries.js. */
+/** The deliveries of messages to receivers (see deliveries.js). */
 export interface DeliveryCounts {
   expected: number;
   delivered: number;
@@ -146,7 +146,7 @@ export interface DeliveryCounts {
   backlog: number[]; // by slice
   messages: number;
   whole: number;
-  of_messages: OfMessage[] | null; // if rooms are shared
+  of_messages: OfMessage[] | null; // null unless rooms are shared
   lag: Spread;
   last: Spread;
   reading: Spread;
@@ -154,11 +154,11 @@ export interface DeliveryCounts {
 
 /**
  * A message to receivers in several processes: its stream, its number, and the microseconds until the last receiver in
- * this process got it, or null if one never did.
+ * this process received it, or null if a receiver never received it.
  */
 export type OfMessage = [stream: number, number: number, last: number | null];
 
-/** A sent message: its stream, its number, and when it was due, or null if it was not sent. */
+/** A message that was sent or withdrawn: its stream, its number, and its due time, or null if it was withdrawn. */
 export type Sent = [stream: number, number: number, intended: number | null];
 
 /** The sends of a process into shared rooms. `all` means that the slice has no more sends. */
@@ -167,7 +167,7 @@ export interface Sends {
   all: boolean;
 }
 
-/** Connections that are open for the whole of a load. */
+/** The connections that are open for a whole load. */
 export interface ConnectionCounts {
   requested: number;
   opened: number;
@@ -181,7 +181,7 @@ export interface ConnectionCounts {
   reason: string;
 }
 
-/** The results of streams of events: started = whole + broken + unanswered + cut + left. See streams.js. */
+/** The results of event streams (see streams.js): begun = whole + broken + unanswered + cut + left. */
 export interface StreamCounts {
   begun: number;
   whole: number;
@@ -200,13 +200,13 @@ export interface StreamCounts {
   left: LeftCounts | null;
 }
 
-/** Clients that left in the middle of their streams, and the outcome of their views. */
+/** Clients that left during their streams, and the outcome of their views. */
 export interface LeftCounts {
   clients: number;
   ended: number; // views that are known to have ended
-  running: number;  // other views that have started; the server doesn't report the rest
-  late: number;  // the views that ran for longer than a second afterwards
-  after: Spread; // the time from the client's leaving until its view ended
+  running: number;  // views that have started but not ended; the server doesn't report other views
+  late: number;  // views that ran for longer than a second after their client left
+  after: Spread; // the time until a view ended after its client left
 }
 
 /** TLS handshakes of connections for the measured requests. */
@@ -215,7 +215,7 @@ export interface Handshakes {
   resumed: number;
 }
 
-/** The result of all slices. */
+/** The results of all slices of a load. */
 export interface Measured {
   planned: number;
   sent: number;
@@ -227,7 +227,7 @@ export interface Measured {
   unfinished: number;
   waited: number;
   errors: ErrorCounts;
-  examples: Partial<Record<ErrorKind, string>>; // the first error's text
+  examples: Partial<Record<ErrorKind, string>>; // the text of the first error of each kind
   duration_s: number;
   spreads: Record<'response_time' | 'service_time' | 'send_lag' | 'pacing_lag' | 'failed', Spread>;
   requests: Share[]; // in the order of Job.requests
@@ -237,7 +237,7 @@ export interface Measured {
   handshakes: Handshakes | null; // null without TLS
   outage_ms: number | null; // null if there were too many requests
   answers_in_a_row: number | null; // the mean number of consecutive answers on a connection of a closed loop
-  own_ms: Record<string, number | null> | null; // the engine's own figures
+  own_ms: Record<string, number | null> | null; // figures that the engine itself computed
 }
 
 export type OnSecond = (second: Second) => void;
@@ -248,32 +248,35 @@ export interface Running {
   ready(): Promise<void>;
   step?(): Promise<void>; // opens the next part of the pool
   reopen?(): Promise<void>; // opens lost connections of the pool again
-  run(slice: Slice): Promise<boolean>;  // until all sends have ended; returns whether some waited without success
-  listen?(): Promise<void>;  // runs for the time in the job
-  expect?(sends: Sends): void; // sends of another process
+  run(slice: Slice): Promise<boolean>;  // runs until all sends have ended; returns whether an answer is missing
+  listen?(): Promise<void>;  // waits for duplicate and stray messages, as long as the job defines
+  expect?(sends: Sends): void; // expects the messages that another process has sent
   stop(): void; // ends the slice now
   close(): Measured;
-  ended?(): Promise<void>; // until the other side has closed the connections as well
+  ended?(): Promise<void>; // waits until the other side has also closed the connections
 }
 
 /** protocols/<name>.js exports an instance named `protocol`. The rest of openloop doesn't depend on the protocol. */
 export interface Protocol {
-  exchange(request: Request, job: Job): Exchange; // called once for each of Job.requests; prepares as much as possible
+  exchange(request: Request, job: Job): Exchange; // called once for each request of a job; prepares as much as possible
   connect(job: Job, owner: Owner, pool: Pool | null): Connection;  // the connection may open with its first send
   openPool?(job: Job): Promise<Pool | null>; // the load starts when the whole pool is open
   answering(job: Job): Promise<AnsweringServer>;
 }
 
-/** One send at a time, from `send` to onOk or onFailed. The owner handles timeouts and then destroys the connection. */
+/**
+ * A connection with one send at a time, which lasts from `send` to onOk or onFailed. The owner destroys the connection
+ * after a timeout.
+ */
 export interface Connection {
   busy: boolean;
-  exchange: Exchange; // the exchange of the last send, like the moments below
-  intended: number; // the owner may set it in onSent
+  exchange: Exchange; // the exchange of the last send, to which the times below also refer
+  intended: number; // the intended time of the send, which the owner may set in onSent
   handedAt: number; // when `send` was called
-  sentAt: number; // when it was put on the wire; 0 if it wasn't
+  sentAt: number; // when the request was sent; 0 if it was not sent
   how?: string | number;  // the status of the answer, if the protocol has statuses
   send(exchange: Exchange, intended: number): void;
-  destroy(): void;  // close it and give up the sent request, without calling the owner
+  destroy(): void;  // closes the connection and gives up the sent request, without calling the owner
 }
 
 export interface Address {
@@ -281,7 +284,7 @@ export interface Address {
   port: number;
 }
 
-/** Receives the parts of an answer, and its end. */
+/** Receives the parts and the end of an answer. */
 export interface AnswerHandler {
   onHead(status: number, head: string): void; // the status line and the headers
   onData(bytes: Buffer): void; // a part of the body
@@ -301,7 +304,7 @@ export interface Pool {
   deliveries: Deliveries | null; // the grace period also applies to missing deliveries; null without receivers
   roundRobin?: boolean; // whether all sending connections are opened at the start and used in turn
   isOpenLoop?: boolean;  // whether a connection may have several messages in flight
-  closing?: number; // a slice doesn't end before these connections
+  closing?: number; // the number of connections that must end before the slice can end
   step?(): Promise<void>;
   reopen?(): Promise<void>;
   begin?(slice: Slice): void;
@@ -321,24 +324,24 @@ export interface AnsweringServer {
   close(): void;
 }
 
-/** Some bytes of a buffer. They are valid during the call. */
+/** Receives some bytes of a buffer, which are valid only during the call. */
 export type OnBytes = (data: Buffer, start: number, end: number) => void;
 export type OnMessage = (data: Buffer, start: number, end: number, isText: boolean) => void;
 
 export type Endpoint = 'echo' | 'rooms' | 'publish';  // the purpose of a WebSocket
 
 /**
- * The messages that a server puts around a payload. dialects/<name>.js exports an instance named `dialect`. It has no
- * state: `client.memory` stores its data about a WebSocket. A room's name is unique. A client without a room has a
- * unique name too.
+ * The messages in which a server wraps payloads. dialects/<name>.js exports an instance named `dialect`, which has no
+ * state: `client.memory` stores the dialect's data about a WebSocket. The name of a room is unique. A client without a
+ * room also has a unique name.
  */
 export interface Dialect {
   subprotocols(conversation: Conversation): string[];
   path(conversation: Conversation, endpoint: Endpoint, room: string): string; // of the handshake
-  onOpen(client: Client): void; // after the handshake; calls `client.ready` once it can receive
+  onOpen(client: Client): void; // called after the handshake; calls `client.ready` once the client can receive
   onMessage(client: Client, data: Buffer, start: number, end: number): void;
   wrap(client: Client, payload: string): string;  // the ASCII message for a payload
-  separates?(conversation: Conversation): boolean; // false if messages of other senders may be intended
+  separates?(conversation: Conversation): boolean; // false if messages of other senders may be intended for a receiver
 }
 
 /** The address of a WebSocket and the way to open it. */
@@ -355,7 +358,7 @@ export interface Target {
   traffic: Traffic; // the counts of all WebSockets of a load
 }
 
-/** Bytes on the wire. */
+/** The numbers of bytes on the wire. */
 export interface Traffic {
   sent: number;
   received: number;

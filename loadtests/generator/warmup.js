@@ -9,7 +9,7 @@ import { openloop } from './openloop.js';
 const EACH_MS = 200;
 const PACES = [
   { rate: null },
-  { rate: null, keepAlive: false }, // the same with a server that closes each connection
+  { rate: null, keepAlive: false }, // a closed loop that closes each connection after its answer
   { rate: 6000 },
 ];
 

@@ -1,7 +1,7 @@
-"""The machines that run servers and services.
+"""Find the hosts, which are the machines that run servers and services.
 
-To add a way to reach a machine, create a file that is named after its scheme (``ssh`` for ``ssh://user@machine``). It
-needs a class like ``base.Host``, and a function ``at`` that creates such a host from an address.
+To add a way to reach a machine, create a module with the name of the scheme (``ssh`` for ``ssh://user@machine``). The
+module needs a class like ``base.Host``, and a function ``at`` that creates a host from an address.
 """
 
 from __future__ import annotations
@@ -31,5 +31,5 @@ def at(where: str) -> Host:
 
 
 def _kind(name: str) -> Callable[[str], Host] | None:
-    """Return the function ``at`` of a module in this package, or None."""
+    """Return the function ``at`` of a module in this package, or None if the module has no such function."""
     return getattr(importlib.import_module(f"{__name__}.{name}"), "at", None)

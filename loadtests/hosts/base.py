@@ -1,4 +1,4 @@
-"""The interface of machines for measurements."""
+"""Define the interface of hosts, which are the machines that run servers and services."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from loadtests.setups.application import Application
 
 
 class ConnectionLost(UserError):
-    """The connection to another machine is lost, and everything that was started on it ends.
+    """The connection to another machine is lost, and everything that was started on that machine ends.
 
     The current measurement is invalid. The next call opens a new connection.
     """
@@ -29,9 +29,9 @@ class ConnectionLost(UserError):
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A process of supervisord: its role (web, worker_0, redis), state, pid and exit status.
+    """A process that supervisord runs: its role (web, worker_0, redis), state, pid and exit status.
 
-    ``elsewhere`` means that it runs on another machine than the servers (see ``loadtests.hosts.with_services``).
+    ``elsewhere`` is true if the process doesn't run on the servers' machine (see ``loadtests.hosts.with_services``).
     """
 
     role: str
@@ -47,23 +47,23 @@ class Supervised(Protocol):
     folder: Path
 
     def start(self, group: str) -> None:
-        """Start the group of a setup or service, or one of its processes (``group:role``), without waiting for it."""
+        """Start the group of a setup or service, or a single process (``group:role``), and return immediately."""
 
     def stop(self, group: str) -> None:
         """Stop a group or a process, and wait until it has ended.
 
         Raises:
-            UserError: If it doesn't end in time.
+            UserError: If the group or process doesn't end in time.
         """
 
     def programs(self, group: str) -> list[Program]:
-        """Return the processes of a group, or the single process, with their current states."""
+        """Return the processes of a group, or a single process (``group:role``), with their current states."""
 
     def signal(self, pid: int, name: str) -> None:
-        """Send a signal (``HUP``) to a process that the supervisord or one of its processes started.
+        """Send a signal (``HUP``) to a process that supervisord or one of its child processes started.
 
         Raises:
-            UserError: If it is another process.
+            UserError: If another program started the process.
         """
 
     def has(self, file: str) -> bool:
@@ -73,15 +73,15 @@ class Supervised(Protocol):
         """Return the text of a file in the folder.
 
         Raises:
-            UserError: If there is no such file.
+            UserError: If the file can't be read.
         """
 
     def logs(self) -> str:
-        """Return the ends of the programs' logs."""
+        """Return the last lines of the programs' logs."""
 
 
 class Host(Protocol):
-    """A machine for servers and services. The generator runs on the local machine.
+    """A machine that runs servers and services. The load generator runs on the local machine.
 
     Each method of a remote host may raise ConnectionLost.
     """
@@ -96,39 +96,39 @@ class Host(Protocol):
         """
 
     def bind(self) -> str:
-        """Return the address that servers listen on.
+        """Return the address on which servers listen.
 
         Raises:
             UserError: If there is no suitable address.
         """
 
     def address(self, bind: str) -> str:
-        """Return the address to reach a server that listens on ``bind``."""
+        """Return the address at which a server that listens on ``bind`` can be reached."""
 
     def application(self, given: Application) -> Application:
-        """Return the application in its form on this host.
+        """Return the application in the form that this host serves.
 
         Raises:
-            UserError: If the host can't serve it.
+            UserError: If the host can't serve the application.
         """
 
     def missing(self, needs: Iterable[str]) -> str | None:
-        """Describe the missing needs (see ``loadtests.setups.needs.missing``)."""
+        """Describe the needed software that isn't installed (see ``loadtests.setups.needs.missing``)."""
 
     def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
-        """Check that load reaches the port on this host.
+        """Check that a load can reach a port on this host.
 
         Args:
-            bind: The address that servers listen on.
+            bind: The address on which servers listen.
             port: The port.
             allow_remote: Whether to return None instead of raising an error.
-            look: Measures the network.
+            look: The function that measures the network.
 
         Returns:
-            The network to the port from the machine that runs ``look``, or None for the local machine.
+            The network between the machine that runs ``look`` and the port, or None for the local machine.
 
         Raises:
-            UserError: If load would not reach the port, or would reach another machine.
+            UserError: If the load wouldn't reach the port, or would reach another machine.
         """
 
     def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
@@ -146,9 +146,9 @@ class Host(Protocol):
         """
 
     def supervise(self, env: Mapping[str, str]) -> AbstractContextManager[Supervised]:
-        """Start a supervisord with the knobs as environment variables.
+        """Start a supervisord whose environment contains the knobs in ``env``.
 
-        At the end, or if this process dies, everything that it started is stopped.
+        When the context ends, or if this process dies, everything that supervisord started is stopped.
 
         Raises:
             UserError: If supervisord doesn't start.
@@ -158,37 +158,41 @@ class Host(Protocol):
         """Return the harness's own processes on the host."""
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
-        """Return the use of each part with its descendants so far, by pid. ``folder`` is supervisord's."""
+        """Return the resources that each part and its descendants have used so far, by pid.
+
+        The argument ``folder`` is the folder of supervisord.
+        """
 
     def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
-        """Return the CPU seconds so far of the living processes, by pid.
+        """Return the CPU seconds that the running processes have used so far, by pid.
 
-        The call is cheap enough to use during a load. The value is None if it would disturb the load.
+        The call is cheap enough to use during a load. The value is None if the call would disturb the load.
         """
 
     def moment(self, cores: Sequence[int]) -> Moment:
-        """Return the machine's current conditions. ``cores`` are the servers' cores."""
+        """Return the current conditions on the machine and on the servers' ``cores``."""
 
     def top_processes(self) -> Takers:
-        """Watch for about a second, and return the other programs that use its cores."""
+        """Watch the machine for about a second, and return the other programs that use its cores."""
 
     def calibrate(self, core: int) -> float:
-        """Run the calibration loop on a core, and return its seconds (see ``loadtests.observe.calibration``)."""
+        """Return the seconds that the calibration loop takes on a core (see ``loadtests.observe.calibration``)."""
 
     def load_elsewhere(self) -> dict[str, OthersMoment]:
-        """Return the work of other programs so far on the run's other machines, by address.
+        """Return the work that other programs have done so far on the run's other machines, by address.
 
-        They are the machines of services, and the machine of this process (with an empty address) if it is another one.
+        The other machines are the machines of services and, with an empty address, the machine of this process, unless
+        they are the host itself.
         """
 
     def calibrations_elsewhere(self) -> dict[str, float]:
-        """Run the calibration loop on each of these machines, and return its seconds."""
+        """Return the seconds that the calibration loop takes on each machine of ``load_elsewhere``, by address."""
 
     def allot(self, requested: str | None) -> Cores:
-        """Return the cores of servers and generator (see ``loadtests.observe.cores.allot``).
+        """Return the cores for the servers and the generator (see ``loadtests.observe.cores.allot``).
 
         Raises:
-            UserError: If the request isn't valid.
+            UserError: If ``requested`` isn't valid.
         """
 
     def machine(self) -> dict[str, Any]:
@@ -201,4 +205,4 @@ class Host(Protocol):
         """Return the software versions on the machine (see ``loadtests.observe.machine.versions``)."""
 
     def other_host(self) -> OtherHost | None:
-        """Return its entry in run.json, or None for the local machine."""
+        """Return the host's entry in run.json, or None for the local machine."""

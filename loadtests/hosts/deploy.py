@@ -1,4 +1,4 @@
-"""Prepare another machine: copy this project, set it up, and write a marker that allows load."""
+"""Prepare another machine: copy this project, install its packages, and write a marker that allows load."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from loadtests.setups.application.progress import Announce
 
 BROUGHT_WITHIN_S = 300.0
 SET_UP_WITHIN_S = 3600.0
-BUSY = 75  # exit status if another process has the lock (sysexits(3), EX_TEMPFAIL)
-# Not needed to serve. The same applies to .md files, except in packages.
+BUSY = 75  # The exit status if another process holds the lock (sysexits(3), EX_TEMPFAIL).
+# Other machines don't need these folders, nor .md files outside packages.
 STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")
-# Cleared first, so that no files of an earlier revision are left.
+# These folders are removed first, so that no files of an earlier revision remain.
 CLEARED = ("loadtests", "testproject", "packages", "supervisor")
 MAX_NAMED = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class Marker:
-    """The file that ``prepare`` writes on the machine.
+    """The file that ``prepare`` writes on a prepared machine.
 
     Args:
         token: The token that proves the host's identity.
-        revision: The revision of the project.
+        revision: The Git revision of the project.
         dirty: Whether there were uncommitted changes.
         files: The SHA-256 of each file by path.
     """
@@ -50,13 +50,13 @@ class Marker:
 
 
 def prepare(address: Address, announce: Announce, python: str | None = None, venv: str | None = None) -> Marker:
-    """Copy the files that git tracks, with uncommitted changes, and set the project up.
+    """Copy the files that git tracks, with uncommitted changes, to a machine, and set up the project.
 
     Args:
-        address: The machine.
-        announce: Reports the steps.
-        python: The Python on that machine that creates its ``.venv``. The default is ``python3``.
-        venv: An existing virtual environment to use instead.
+        address: The address of the machine.
+        announce: The function that reports the steps to the user.
+        python: The Python interpreter on that machine that creates ``.venv``. The default is ``python3``.
+        venv: An existing virtual environment on that machine to use instead.
 
     Raises:
         UserError: If a step fails.
@@ -77,16 +77,16 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
     if venv is not None:
         announce("using the existing virtual environment")
         there = shlex.quote(venv)
-        make = f'[ -x {there}/bin/python ] || {{ echo "{there} is no virtual environment there" >&2; exit 1; }}; '
+        make = f'[ -x {there}/bin/python ] || {{ echo "{there} is not a virtual environment" >&2; exit 1; }}; '
         make += f'modules="$(dirname {there})/node_modules"; '
-        make += '[ -d "$modules" ] || { echo "$modules is missing there: run npm ci in that folder" >&2; exit 1; }; '
+        make += '[ -d "$modules" ] || { echo "$modules is missing. Run npm ci in that folder" >&2; exit 1; }; '
         make += '[ "$modules" -ef node_modules ] || { rm -rf node_modules && ln -s "$modules" node_modules; } && '
         make += f"rm -rf .venv && ln -s {there} .venv"
     else:
-        announce("installing the packages there (make setup), which takes minutes the first time")
+        announce("installing the packages on that machine (make setup), which takes minutes the first time")
         make = f"make setup{f' PYTHON={shlex.quote(python)}' if python else ''} >&2"
     _run(address, f'cd "$HOME/{FOLDER}/tree" && {make}', SET_UP_WITHIN_S)
-    announce("leaving the marker")
+    announce("writing the marker")
     text = json.dumps(dataclasses.asdict(marker)).encode()
     _run(address, f'cd "$HOME/{FOLDER}" && cat > {MARKER}.new && mv {MARKER}.new {MARKER}', 60.0, text)
     return marker
@@ -96,22 +96,22 @@ def tracked() -> list[str]:
     """Return the paths of the tracked files that the other machine needs.
 
     Raises:
-        UserError: If git can't list them.
+        UserError: If git can't list the files.
     """
     if INSTALLED:
-        raise UserError("this command copies files of a clone of the repository. Run it in a clone")
+        raise UserError("this command copies the files of a clone of the repository. Run it in a clone")
     try:
         done = subprocess.run(
             ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, timeout=60, check=True
         )
     except (OSError, subprocess.SubprocessError):
-        raise UserError(f"{ROOT} is not a git repository, or git is missing. Git lists the files to copy") from None
+        raise UserError(f"{ROOT} is not a git repository, or git is missing. git must list the files to copy") from None
     found = [path for path in done.stdout.split("\0") if path and not path.startswith(STAYS_HERE)]
     return [path for path in found if _needed(path) and os.path.lexists(ROOT / path)]
 
 
 def of_load() -> list[str]:
-    """Return the paths of the files that generate load. git may not be installed."""
+    """Return the paths of the files that generate load, without git, which may not be installed."""
     found = [file for suffix in ("py", "js") for file in (ROOT / "loadtests").rglob(f"*.{suffix}")]
     return sorted(str(file.relative_to(ROOT)) for file in (*found, ROOT / "package-lock.json"))
 
@@ -121,12 +121,12 @@ def _needed(path: str) -> bool:
 
 
 def digests(root: Path, paths: list[str]) -> dict[str, str]:
-    """Return the SHA-256 of each of these files below ``root``. It is empty for a missing file."""
+    """Return the SHA-256 of each file by its path below ``root``. The text is empty for a missing file."""
     return {path: _digest(root / path) for path in paths}
 
 
 def differing(here: Mapping[str, str], there: Mapping[str, str]) -> str | None:
-    """Describe the files that differ, or return None if all are the same."""
+    """Describe the files that differ, or return None if all files are the same."""
     names = sorted(path for path in {**here, **there} if here.get(path) != there.get(path))
     if not names:
         return None
@@ -135,14 +135,14 @@ def differing(here: Mapping[str, str], there: Mapping[str, str]) -> str | None:
 
 
 def require_same(address: Address, there: Mapping[str, str]) -> None:
-    """Check that the other machine has the files of this machine's git repository.
+    """Check that the other machine has the same files as this machine's git repository.
 
     Raises:
         UserError: If files differ.
     """
     if (names := differing(digests(ROOT, tracked()), there)) is not None:
         raise UserError(
-            f"{address}: these files differ from this machine: {names}. Copy them: {called()} hosts prepare {address}"
+            f"{address}: files differ from this machine's: {names}. Copy them: {called()} hosts prepare {address}"
         )
 
 
@@ -150,13 +150,13 @@ def read_marker(folder: Path) -> Marker:
     """Read the marker in a folder of this machine.
 
     Raises:
-        UserError: If it can't be read.
+        UserError: If the marker can't be read.
     """
     try:
         values: dict[str, Any] = json.loads((folder / MARKER).read_text(encoding="utf-8"))
         return Marker(**values)
     except (OSError, ValueError, TypeError):
-        raise UserError("the record of `hosts prepare` on that machine can't be read. Prepare it again") from None
+        raise UserError("the marker on that machine can't be read. Run `hosts prepare` again") from None
 
 
 def _digest(file: Path) -> str:
@@ -181,14 +181,14 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _run(address: Address, script: str, within_s: float, given: bytes = b"") -> None:
-    """Run a script on the machine with ``given`` as its input.
+    """Run a script on a machine, with ``given`` as standard input.
 
     Raises:
-        UserError: If it fails. The message contains the reason.
+        UserError: If the script fails. The message contains the reason.
     """
     errors = ErrorTail()
     try:
-        # In its own session, so that only this process gets a Ctrl-C. It then ends the script.
+        # In a new session, so that a Ctrl-C reaches only this process, which then ends the script.
         ended = subprocess.run(
             address.command(f"umask 077; {script}"), input=given, stdout=subprocess.DEVNULL, stderr=errors.descriptor,
             timeout=within_s, start_new_session=True, check=False,

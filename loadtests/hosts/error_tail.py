@@ -10,10 +10,10 @@ GONE_WITHIN_S = 2.0
 
 
 class ErrorTail:
-    """Read a program's standard error while it runs, and keep only the end.
+    """Read a program's standard error while the program runs, and keep only the end.
 
-    A file would grow as much as the other machine likes. ``descriptor`` is for the program. Close it in this process
-    after the program has its copy.
+    A file could grow without limit, because the other machine isn't trusted. Pass ``descriptor`` to the program, and
+    close it in this process after the program has started.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class ErrorTail:
         os.close(self.descriptor)
 
     def text(self) -> str:
-        """Return the text after the program has ended.
+        """Return the end of the standard error of a program that has ended.
 
         ssh may leave a process that could still write, so don't wait long.
         """

@@ -1,8 +1,8 @@
-"""One SSH connection to an agent on another machine, with calls and replies one after the other.
+"""Connect to an agent on another machine over SSH, and call its methods one after the other.
 
-The connection uses the user's own ``ssh`` with their configuration and keys. It isn't shared with the user's
-connections, and never prompts. It forwards no ports. Only a worker's connection forwards one loopback port of the other
-machine (``Address.command``).
+The connection uses the user's ``ssh``, configuration and keys. It isn't shared with the user's other connections, never
+prompts, and doesn't forward ports. Only the connection of a load worker forwards one loopback port of the other machine
+(``Address.command``).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ T = TypeVar("T")
 
 CONNECT_S = 10
 ANSWERED_WITHIN_S = 60.0
-CLOSED_WITHIN_S = 30.0  # before it exits, the agent ends everything that it started
+CLOSED_WITHIN_S = 30.0  # before the agent exits, it stops everything that it started
 GONE_WITHIN_S = 2.0
-MAX_REFUSED = 1000  # characters of the reason
-NOT_PREPARED = 69  # the exit status of an unprepared machine (sysexits(3), EX_UNAVAILABLE)
+MAX_REFUSED = 1000  # The maximum length of the agent's message.
+NOT_PREPARED = 69  # The exit status on an unprepared machine (sysexits(3), EX_UNAVAILABLE).
 SSH_FAILED = 255
-# In the home folder of the other machine. It contains the tree, the marker and a lock.
+# This folder, in the home folder on the other machine, contains the copied tree, the marker and a lock.
 FOLDER = ".django-serving-benchmark"
 MARKER = "marker.json"
 LOCK = "lock"
@@ -51,10 +51,10 @@ OPTIONS = {
     "ServerAliveCountMax": str(wire.ALIVE_COUNT),
 }
 REMEDIES = {
-    "verification failed": " Check the key of the machine, then connect to it once with ssh to accept the key",
-    "denied": " SSH needs a key without a password: load it with ssh-add, or set it in ~/.ssh/config",
+    "verification failed": " Check the machine's host key, then connect once with ssh to accept the key",
+    "denied": " SSH needs a key that works without a prompt: load it with ssh-add, or set it in ~/.ssh/config",
 }
-# Lines that follow the reason.
+# Lines that programs print after the reason for a failure.
 _AFTERWARDS = re.compile(r"make(\[\d+\])?: (\*\*\* \[.*\] Error \d+$|Leaving directory )|tar: (Exiting|Error) ")
 _ADDRESS = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
@@ -64,7 +64,7 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Address:
-    """The destination of SSH: a host or an alias in the user's configuration, with an optional user and port."""
+    """An SSH destination: a host, or an alias in the user's configuration, with an optional user and port."""
 
     host: str
     user: str | None = None
@@ -72,7 +72,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Parse ``user@host:port``. IPv6 addresses have brackets.
+        """Parse ``user@host:port``. An IPv6 address must be in brackets.
 
         Raises:
             UserError: If the text isn't valid.
@@ -80,7 +80,7 @@ class Address:
         match = _ADDRESS.fullmatch(text)
         port = int(match["port"]) if match and match["port"] else None
         if match is None or (port is not None and not 1 <= port <= 65_535):
-            raise UserError(f"ssh://{shown(text)}: write ssh://user@host or ssh://user@host:port, IPv6 in brackets")
+            raise UserError(f"ssh://{shown(text)}: write ssh://user@host or ssh://user@host:port (IPv6 in brackets)")
         return cls(match["host"].strip("[]"), match["user"], port)
 
     def __str__(self) -> str:
@@ -91,15 +91,15 @@ class Address:
     def command(self, script: str, back: tuple[int, int] | None = None) -> list[str]:
         """Return the command that runs a script in sh on the machine.
 
-        SSH_COMMAND replaces ``ssh``, and can have options (``ssh -F file``).
+        The environment variable SSH_COMMAND replaces ``ssh``, and can contain options (``ssh -F file``).
 
         Args:
             script: The script.
-            back: A loopback port of the machine that leads to a port of this machine.
+            back: A loopback port on the machine, and the port on this machine to which SSH forwards it.
         """
         ssh = shlex.split(os.environ.get("SSH_COMMAND") or "ssh")
         options = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
-        if back is not None:  # the option would also clear this forwarding
+        if back is not None:  # ClearAllForwardings would also clear this forwarding
             options[options.index("ClearAllForwardings=yes")] = "ClearAllForwardings=no"
             options += ["-R", "127.0.0.1:{}:127.0.0.1:{}".format(*back)]
         user = ["-l", self.user] if self.user else []
@@ -114,31 +114,31 @@ def in_tree(command: str) -> str:
 
 
 def refuse_others(own: str, shared: str = "") -> str:
-    """Return the part of a script that fails if other users may write to folders whose files are run.
+    """Return the part of a script that fails if other users may write to the folders that contain programs.
 
-    The ``shared`` folders may belong to another user, such as an administrator's virtual environment, and their group
+    The ``shared`` folders, such as an administrator's virtual environment, may belong to another user, and their group
     may write to them.
     """
     others = f'find {own} -prune \\( -perm /022 -o ! -user "$(id -u)" \\)'
     if shared:
         others += f"; find {shared} -prune -perm /002"
     why = f"other users can write to ~/{FOLDER} or its virtual environment"
-    return f'[ -z "$({others})" ] || {{ echo "{why}: remove it there, and prepare it again" >&2; exit 1; }}'
+    return f'[ -z "$({others})" ] || {{ echo "{why}. Remove the folder, and prepare the machine again" >&2; exit 1; }}'
 
 
 def failure(address: Address, status: int, errors: str) -> UserError:
-    """Return the error of a failed command on the machine.
+    """Return the error that explains why a command on a machine failed.
 
     Args:
-        address: The machine.
+        address: The address of the machine.
         status: The exit status of the command.
-        errors: Its standard error.
+        errors: The standard error of the command.
     """
     if status == NOT_PREPARED:
         return UserError(f"{address} is not prepared. Run {called()} hosts prepare {address}")
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     lines = [line for line in lines if not _AFTERWARDS.match(line)] or lines
-    why = shown_end(lines[-1]) if lines else f"it ended with status {status} and no message"
+    why = shown_end(lines[-1]) if lines else f"the command ended with status {status} and no message"
     remedy = ""
     if status == SSH_FAILED:
         remedy = next((remedy for word, remedy in REMEDIES.items() if word in errors), "")
@@ -146,7 +146,7 @@ def failure(address: Address, status: int, errors: str) -> UserError:
 
 
 class Link:
-    """A connection to the agent on another machine, until it is closed or lost. ``arguments`` are the agent's.
+    """A connection to the agent on another machine. The agent is started with ``arguments``.
 
     Raises:
         UserError: If the connection can't be opened.
@@ -165,7 +165,7 @@ class Link:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors.descriptor,
-                start_new_session=True,  # so that only this process gets a Ctrl-C, and then closes the link
+                start_new_session=True,  # so that a Ctrl-C reaches only this process, which then closes the link
             )
         except OSError as error:
             raise UserError(f"ssh cannot be run: {error.strerror}") from None
@@ -185,7 +185,7 @@ class Link:
 
     @property
     def alive(self) -> bool:
-        """Whether it is neither closed nor lost."""
+        """Whether the connection is neither closed nor lost."""
         return not self._ended.is_set()
 
     def call(self, method: str, kind: type[T], within_s: float = ANSWERED_WITHIN_S, **arguments: Any) -> T:
@@ -207,7 +207,7 @@ class Link:
                 return wire.typed(reply.value, kind)
         except TimeoutError:
             self._end(GONE_WITHIN_S)
-            raise self._lost(f"it did not answer within {within_s:g} s ({method})") from None
+            raise self._lost(f"the agent did not answer within {within_s:g} s ({method})") from None
         except wire.NotAMessage as error:
             self._end(0.0)
             raise UserError(f"{self.address} sent an invalid answer: {method}: {error}") from None
@@ -215,13 +215,13 @@ class Link:
             self._end(GONE_WITHIN_S)
             lines = [line.strip() for line in self._errors.text().splitlines() if line.strip()]
             raise self._lost(shown(lines[-1]) if lines else "it ended") from None
-        except BaseException:  # after a Ctrl-C, the pending reply would be taken for the reply to another call
+        except BaseException:  # after a Ctrl-C, the pending reply would be mistaken for the reply to the next call
             self.close()
             raise
         raise self._refused(reply.error)
 
     def close(self) -> None:
-        """Make the agent end everything that it started, and wait for it."""
+        """Close the connection, and wait until the agent has stopped everything that it started."""
         self._end(CLOSED_WITHIN_S)
 
     def _lost(self, why: str) -> ConnectionLost:
@@ -231,14 +231,17 @@ class Link:
         return UserError(f"{self.address}: {' '.join(why.split())[:MAX_REFUSED]}")
 
     def _end(self, within_s: float) -> None:
-        """End the connection. After ``within_s``, kill ssh, and the agent notices that its client is gone."""
+        """Close the connection, and kill ssh if it doesn't exit within ``within_s`` seconds.
+
+        If ssh is killed, the agent notices that its client is gone.
+        """
         if self._ended.is_set():
             return
         self._ended.set()
         atexit.unregister(self.close)
         assert self._ssh.stdin is not None
         assert self._ssh.stdout is not None
-        # Let a current write finish first, unless it is stuck.
+        # Let another thread finish its write first, unless the write is stuck.
         if self._writing.acquire(timeout=GONE_WITHIN_S):
             with contextlib.suppress(OSError):
                 self._ssh.stdin.close()
@@ -255,8 +258,8 @@ class Link:
             reply = self._reader.next(wire.AgentReply, within_s)
         except wire.NotAMessage as error:
             raise UserError(
-                f"{self.address}: a program printed text before the harness connected ({error}). Let the start "
-                f"files of the shell (.bashrc) print only in terminals"
+                f"{self.address}: a program printed text before the agent answered ({error}). Change the startup "
+                f"files of the shell (.bashrc) so that they print text only in terminals"
             ) from None
         except TimeoutError:
             raise UserError(f"{self.address}: no answer within {within_s:g} s") from None
@@ -273,7 +276,7 @@ class Link:
             wire.write(self._out, call)
 
     def _beat(self) -> None:
-        """Send a message regularly, because the agent can't notice otherwise that the network is down."""
+        """Send messages regularly, so that the agent notices when the network is down."""
         while not self._ended.wait(wire.BEAT_S):
-            with contextlib.suppress(OSError):  # the next call reports it
+            with contextlib.suppress(OSError):  # the next call reports the error
                 self._write(wire.AgentCall(wire.BEAT))

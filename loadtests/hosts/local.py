@@ -25,11 +25,11 @@ from loadtests.records.run.run_record import OtherHost
 from loadtests.setups.application import Application
 from loadtests.setups.needs import missing
 
-LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address to reach a server that listens on all addresses
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # how to reach a server that listens on all addresses
 
 
 class Local:
-    """This machine. See ``loadtests.hosts.base.Host``."""
+    """The local machine, as a ``loadtests.hosts.base.Host``."""
 
     name = "local"
 
@@ -56,13 +56,13 @@ class Local:
             try:
                 return look("this machine", (self.address(bind), port), token, "")
             except UserError as error:
-                raise UserError(f"{error}. Set BIND to an address that the workers reach: BIND=10.0.0.1") from None
+                raise UserError(f"{error}. Set BIND to an address that the workers can reach: BIND=10.0.0.1") from None
 
     def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
         return network.look(host, address, token, client)
 
     def require_free(self, bind: str, port: int) -> None:
-        folders.remove_abandoned()  # also ends servers that may still listen on the port
+        folders.remove_abandoned()  # this also stops servers that may still listen on the port
         for connection in psutil.net_connections("tcp"):
             address = connection.laddr
             if connection.status != psutil.CONN_LISTEN or not address or address.port != port:
@@ -74,7 +74,7 @@ class Local:
                 with contextlib.suppress(psutil.Error):
                     process = psutil.Process(connection.pid)
                     owner = f"{process.name()} (pid {connection.pid}, user {process.username()})"
-            raise UserError(f"port {port} is taken by {owner}. Stop it, or choose another: PORT={port + 1}")
+            raise UserError(f"port {port} is used by {owner}. Stop it, or set another port: PORT={port + 1}")
 
     def supervise(self, env: Mapping[str, str]) -> Supervisor:
         return Supervisor(env)
@@ -120,7 +120,7 @@ class Local:
 
 
 def at(address: str) -> Local:
-    """Return this machine. It has no address."""
+    """Return the local machine, which has no address."""
     if address:
-        raise UserError(f"local://{address}: this machine has no address. Write local")
+        raise UserError(f"local://{address}: the local machine has no address. Write only local")
     return Local()

@@ -1,4 +1,4 @@
-"""Measure the network to another machine: its identity, round trip and bandwidth."""
+"""Check the identity of another machine, and measure the round trip and the bandwidth of the network."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from loadtests.errors import UserError, shown
 REACHED_WITHIN_S = 5.0
 WITHIN_S = 30.0
 READ_BYTES = 2**16
-MAX_PIECES = 2**10  # of an answer, each at most READ_BYTES; four times the long answer of proof.py
+MAX_PIECES = 2**10  # an answer has at most this many pieces of READ_BYTES: four times the long answer of proof.py
 ROUND_TRIPS = 40
 PORTS = 40  # a run may use this many consecutive ports
 
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """The median time to an answer of a minimal server, and the bandwidth of a long answer."""
+    """The median round trip to a minimal server, and the bandwidth of a long answer."""
 
     round_trip_ms: float
     megabits_per_s: float
@@ -30,26 +30,26 @@ class Network:
 
 @dataclasses.dataclass(frozen=True)
 class Clock:
-    """The offset of another machine's clock, plus or minus ``within_s``."""
+    """The offset of another machine's clock in seconds, plus or minus ``within_s``."""
 
     ahead_s: float
     within_s: float
 
 
 Look = Callable[[str, tuple[str, int], str, str], Network]
-"""``look``, or the same from another machine."""
+"""A function like ``look``, which may run on another machine."""
 
 
 def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
     """Measure the network to an address.
 
-    The server there (``loadtests.hosts.proof``) must prove that it knows the token.
+    The server at the address (``loadtests.hosts.proof``) must prove that it knows the token.
 
     Args:
         host: The user's name for the host.
         address: The address and port.
         token: The token.
-        client: This machine's address as the host sees it, or empty if SSH doesn't show it.
+        client: This machine's address, as seen by the host, or empty if SSH doesn't show it.
 
     Raises:
         UserError: If the address can't be reached, or belongs to another host.
@@ -59,7 +59,7 @@ def look(host: str, address: tuple[str, int], token: str, client: str) -> Networ
     connection = http.client.HTTPConnection(*address, timeout=REACHED_WITHIN_S)
     try:
         if _get(connection, f"/{nonce}") != proof(token, nonce):
-            raise UserError(f"{where} belongs to another host than {host}")
+            raise UserError(f"{where} belongs to a different host than {host}")
         trips = [_seconds(connection, f"/{nonce}")[0] for _ in range(ROUND_TRIPS)]
         seconds, count = _seconds(connection, "/long")
     except (OSError, http.client.HTTPException) as error:
@@ -89,12 +89,12 @@ def _get(connection: http.client.HTTPConnection, path: str) -> bytes:
         while data := answer.read1(READ_BYTES):
             pieces.append(data)
             if len(pieces) > MAX_PIECES or time.monotonic() > end:
-                raise http.client.HTTPException("an answer without end")
+                raise http.client.HTTPException("the answer doesn't end")
     return b"".join(pieces)
 
 
 def _seconds(connection: http.client.HTTPConnection, path: str) -> tuple[float, int]:
-    """Return the seconds of an answer and its size in bytes."""
+    """Return the seconds until a path was answered, and the size of the answer in bytes."""
     begun = time.perf_counter()
     body = _get(connection, path)
     return time.perf_counter() - begun, len(body)

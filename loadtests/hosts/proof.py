@@ -1,6 +1,6 @@
-"""A minimal HTTP server on the port that load must reach.
+"""Run a minimal HTTP server on the port that load must reach.
 
-It proves that SSH reached the same host, and shows how much time the network needs.
+The server proves that SSH reached the same host, and shows how much time the network needs.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ MAX_NONCE = 64
 
 
 class _Server(ThreadingTCPServer):
-    """``http.server.HTTPServer`` would first look up its own host name."""
+    """A TCP server that, unlike ``http.server.HTTPServer``, doesn't look up its own host name."""
 
     allow_reuse_address = True
     daemon_threads = True
 
 
 class ProofServer:
-    """Answer a nonce with its proof (``loadtests.hosts.network.proof``) until the server is closed."""
+    """Answer each nonce with its proof (``loadtests.hosts.network.proof``) until the server is closed."""
 
     def __init__(self, token: str, bind: str, port: int) -> None:
         class Handler(BaseHTTPRequestHandler):
@@ -51,7 +51,7 @@ class ProofServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Free the port."""
+        """Stop the server, which frees the port."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

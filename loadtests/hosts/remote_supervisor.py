@@ -1,4 +1,4 @@
-"""A supervisord on another machine. Each call goes to the agent that started it."""
+"""Control a supervisord on another machine, through the agent that started it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTHING = type(None)
 
 
 class RemoteSupervisor:
-    """See ``loadtests.hosts.base.Supervised``; a context manager."""
+    """A context manager for a supervisord on another machine. See ``loadtests.hosts.base.Supervised``."""
 
     def __init__(self, link: Link, env: Mapping[str, str]) -> None:
         self._link = link
@@ -31,7 +31,7 @@ class RemoteSupervisor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._link.alive:  # otherwise the agent has ended it, or will end it soon
+        if self._link.alive:  # otherwise the agent has stopped supervisord, or will stop it soon
             self._call("end_supervisor", NOTHING)
 
     def start(self, group: str) -> None:

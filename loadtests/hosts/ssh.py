@@ -1,4 +1,4 @@
-"""Use another machine over SSH. An agent on it (``loadtests.hosts.agent``) does the work of ``local``."""
+"""Use another machine over SSH. An agent on that machine (``loadtests.hosts.agent``) works like ``local``."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ from loadtests.setups.application.remote_application import RemoteApplication
 T = TypeVar("T")
 Level = Literal["ok", "warning", "error"]
 
-# The agent of an earlier run may still end its processes. After a lost connection, it first has to notice the loss.
+# The agent of an earlier run may still be stopping its processes. After a lost connection, the agent must first notice
+# the loss.
 FREE_WITHIN_S, FREE_AGAIN_WITHIN_S = 15, 60
 GREETED_WITHIN_S = 30.0
 BACK_WITHIN_S = 300.0
 PAUSE_S = 1.0
-ENDED_WITHIN_S = 15.0  # after an agent is killed, the guards of its processes need a few seconds
-PREPARED_WITHIN_S = 700.0  # longer than the limit in loadtests.setups.application
+ENDED_WITHIN_S = 15.0  # After an agent is killed, the guards need a few seconds to end its processes.
+PREPARED_WITHIN_S = 700.0  # This is longer than the limit in loadtests.setups.application.
 NETWORK_WITHIN_S = 60.0
 CLOCK_LOOKS = 8
 
@@ -52,11 +53,11 @@ class Ssh:
         self._link: Link | None = None
         self._facts: AgentFacts | None = None
         self.network: Network | None = None
-        self._ended_by = 0.0  # the time when the processes of a lost connection must have ended
+        self._ended_by = 0.0  # the time by which the processes of a lost connection must have ended
 
     @property
     def facts(self) -> AgentFacts:
-        """The agent and its machine.
+        """The facts about the agent and its machine.
 
         Raises:
             UserError: If the machine can't be reached.
@@ -79,10 +80,10 @@ class Ssh:
         return self.listens_on()
 
     def listens_on(self) -> str:
-        """Return the address that SSH connected to.
+        """Return the IPv4 address of the network interface that SSH connected to.
 
         Raises:
-            UserError: If it isn't an IPv4 address.
+            UserError: If the interface has no IPv4 address.
         """
         if self.facts.ipv4 is None:
             raise UserError(
@@ -101,14 +102,14 @@ class Ssh:
         return self._call("missing", str, needs=list(needs)) or None
 
     def missing_for(self, setup: Setup) -> str | None:
-        """Describe what the machine lacks for a setup (see ``loadtests.setups.missing``)."""
+        """Describe the software that the machine lacks for a setup (see ``loadtests.setups.missing``)."""
         return self._call("missing_for", str, setup=setup.group) or None
 
     def prepare_sample(self) -> None:
         """Prepare the sample project on the machine.
 
         Raises:
-            UserError: If it fails.
+            UserError: If the preparation fails.
         """
         self._call("prepare", NOTHING, PREPARED_WITHIN_S)
 
@@ -126,10 +127,10 @@ class Ssh:
         return found
 
     def look(self, bind: str, port: int, look: Look = network.look) -> Network:
-        """Measure the network to a port of the machine. The port must prove that it belongs to SSH's host.
+        """Measure the network to a port on the machine, and check that SSH reached the same machine.
 
         Raises:
-            UserError: If it can't be reached, or belongs to another machine.
+            UserError: If the port can't be reached, or belongs to another machine.
         """
         self._call("prove", NOTHING, bind=bind, port=port)
         try:
@@ -165,7 +166,7 @@ class Ssh:
         return self._call("usage", dict[int, Usage], parts=list(parts), folder=str(folder))
 
     def cpu_s(self, pids: Iterable[int]) -> None:
-        return None  # each call would use the network of the load
+        return None  # each call would use the network that carries the load
 
     def moment(self, cores: Sequence[int]) -> Moment:
         return self._call("moment", Moment, cores=list(cores))
@@ -181,11 +182,11 @@ class Ssh:
         return self._call("listener", int, port=port)
 
     def calibrate_anywhere(self) -> float:
-        """Run ``calibrate`` on its first core."""
+        """Run ``calibrate`` on the machine's first core."""
         return self._call("calibrate", float, core=None)
 
     def others(self) -> OthersMoment:
-        """Return the work of other programs on all of its cores so far."""
+        """Return the work that other programs have done so far on all cores of the machine."""
         return self._call("others", OthersMoment)
 
     def load_elsewhere(self) -> dict[str, OthersMoment]:
@@ -212,11 +213,11 @@ class Ssh:
         return dict(self._call("versions", Versions))
 
     def findings(self) -> list[tuple[Level, str, str]]:
-        """Return the findings of ``doctor`` on the machine, without engines: level, finding and remedy."""
+        """Return the level, text and remedy of each finding of ``doctor`` on the machine, except about engines."""
         return self._call("doctor", list[tuple[Level, str, str]])
 
     def clock(self) -> Clock:
-        """Read its clock several times, and return the reading with the shortest round trip."""
+        """Read the machine's clock several times, and return the reading with the shortest round trip."""
         looks = []
         for _ in range(CLOCK_LOOKS):
             begun, before = time.monotonic(), time.time()
@@ -242,7 +243,7 @@ class Ssh:
         )
 
     def remarks(self) -> tuple[str, ...]:
-        """Return remarks for the user before load is sent to the machine."""
+        """Return the remarks that users should read before load is sent to the machine."""
         remarks = []
         if self.same_machine:
             remarks.append(f"{self.name} is this machine, so the load generator and the servers share it")
@@ -250,12 +251,12 @@ class Ssh:
         if public(address):
             remarks.append(
                 f"the servers listen on the public address {address}. During the run, anyone who can reach it can use "
-                f"them. They have a separate secret key, but they aren't protected like servers in production"
+                f"the servers. They have a separate secret key, but aren't protected like servers in production"
             )
         return tuple(remarks)
 
     def close(self) -> None:
-        """End the agent, if it runs, and wait for it."""
+        """Stop the agent, if it is running, and wait until it has ended."""
         if self._link is not None:
             self._link.close()
 
@@ -263,10 +264,10 @@ class Ssh:
         return self._linked().call(method, kind, within_s, **arguments)
 
     def _linked(self) -> Link:
-        """Return the connection, and open a new one after a loss.
+        """Return the connection. After a loss, open a new connection.
 
         Raises:
-            UserError: If it can't be opened.
+            UserError: If the connection can't be opened.
         """
         if self._link is None:
             self._link = self._connected(FREE_WITHIN_S)
@@ -313,5 +314,5 @@ def at(address: str) -> Ssh:
 
 
 def public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Return whether the address can be reached from anywhere."""
+    """Return whether an address is public, so that any machine may reach it."""
     return not (address.is_private or address.is_loopback or address.is_link_local)

@@ -28,17 +28,18 @@ from loadtests.hosts.base import Program
 from loadtests.setups import prefixed, without_servers
 from loadtests.setups.services import PASSWORD
 
-# Variables with options of servers. Only a setup's file and its knobs may configure it.
+# Environment variables with server options. Only a setup's file and its knobs may configure a server.
 SERVER_VARIABLES = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
 STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
 LOOK_EVERY_S = 0.02
 LOG_LINES = 20
-MAX_READ = 2**20  # bytes of its output if it doesn't start
+MAX_READ = 2**20  # bytes to read from supervisord's output if it doesn't start
 
-# The two lines that a user types (README), with the harness's supervisord for every PATH of the served project.
+# The commands that users type to start supervisord (docs/setups.rst), but with the harness's supervisord, even if the
+# served project has its own PATH.
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
-# pip can install commands into another folder than Python's, such as ~/.local/bin.
+# pip can install commands into a folder other than Python's, such as ~/.local/bin.
 DAEMON = f'"{SUPERVISORD}"' if SUPERVISORD.exists() else f'"{sys.executable}" -m supervisor.supervisord'
 COMMAND = f'. supervisor/defaults.sh && exec {DAEMON} --nodaemon -c "$PWD/supervisor/supervisord.conf"'
 
@@ -46,11 +47,11 @@ COMMAND = f'. supervisor/defaults.sh && exec {DAEMON} --nodaemon -c "$PWD/superv
 class Supervisor:
     """A supervisord in a private folder, as a context manager. See ``loadtests.hosts.base.Supervised``.
 
-    At the end, everything that it started is stopped, and the folder is removed. If this process dies,
-    loadtests.cleanup.guard does the same.
+    When the context ends, everything that supervisord started is stopped, and the folder is removed. If this process
+    dies, loadtests.cleanup.guard does the same.
 
     Args:
-        env: The environment variables. The servers' knobs have their prefix (see supervisor/defaults.sh).
+        env: The environment variables. The names of the servers' knobs have a prefix (see supervisor/defaults.sh).
     """
 
     def __init__(self, env: Mapping[str, str]) -> None:
@@ -61,7 +62,7 @@ class Supervisor:
         self._transport: SupervisorTransport | None = None
 
     def __enter__(self) -> Supervisor:
-        # In memory if possible, because the folder contains the queues of the IPC layer.
+        # The folder is in memory if possible, because it contains the queues of the IPC layer.
         self.folder = folders.make("serve", memory=True)
         env = {
             **{name: value for name, value in _of_this_process().items() if name != PASSWORD},
@@ -78,7 +79,7 @@ class Supervisor:
             if not name.startswith(SERVER_VARIABLES)
         }
         try:
-            # Read through the same file object, because the guard removes the folder before it ends.
+            # Errors are read through the same file object, because the guard removes the folder before it ends.
             with open(self.folder / "supervisord.out", "w+b") as out:
                 self._guard = subprocess.Popen(
                     guarded(["sh", "-c", COMMAND]),
@@ -123,7 +124,7 @@ class Supervisor:
             for process in psutil.Process(self._guard.pid).children(recursive=True):
                 if process.pid == pid:
                     return process.send_signal(signal.Signals[f"SIG{name}"])
-        raise UserError(f"process {pid} can't get the signal {name}, because it no longer belongs to the setup")
+        raise UserError(f"the signal {name} can't be sent to process {pid}, which no longer belongs to the setup")
 
     def has(self, file: str) -> bool:
         return file in os.listdir(self.folder)
@@ -132,7 +133,7 @@ class Supervisor:
         try:
             return (self.folder / Path(file).name).read_text(encoding="utf-8", errors="replace")
         except OSError as error:
-            raise UserError(f"a server's file {file} can't be read: {error.strerror}") from None
+            raise UserError(f"the server's file {file} can't be read: {error.strerror}") from None
 
     def logs(self) -> str:
         parts = []
@@ -143,7 +144,7 @@ class Supervisor:
         return "\n".join(parts)
 
     def end(self) -> None:
-        """Stop everything that was started."""
+        """Stop supervisord and everything that it started, and remove the folder."""
         if self._transport is not None:
             self._transport.close()
         if self._guard is not None and self._guard.stdin is not None:
@@ -175,7 +176,7 @@ class Supervisor:
         url = f"unix://{self.folder / 'supervisor.sock'}"
         end = time.monotonic() + STARTED_WITHIN_S
         while time.monotonic() < end and self._guard.poll() is None:
-            # A transport that failed once can't be used again.
+            # A transport can't be used again after a failure.
             transport = SupervisorTransport(None, None, url)
             transport._get_connection = functools.partial(_connection, transport._get_connection)
             self._rpc = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport).supervisor
@@ -191,17 +192,17 @@ class Supervisor:
 
 
 def _of_this_process() -> dict[str, str]:
-    """Return the variables of this process, with its knobs under the prefix."""
+    """Return the environment variables of this process, with a prefix in the names of knobs."""
     env = public_environment(os.environ)
     knobs = {name: value for name, value in prefixed(env).items() if name not in env}
     return {**without_servers(env), **knobs}
 
 
 class _ClosedResponse(http.client.HTTPResponse):
-    """A response that closes itself after it was read.
+    """A response that closes itself after it was read, so that its finalizer has no work.
 
-    Its finalizer is Python code, and CPython ignores exceptions in finalizers (``iobase_finalize``), so a Ctrl-C at
-    that moment would be lost.
+    The finalizer is Python code, and CPython ignores exceptions in finalizers (``iobase_finalize``), so a Ctrl-C during
+    the finalizer would be lost.
     """
 
     def read(self, amt: int | None = None) -> bytes:

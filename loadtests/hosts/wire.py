@@ -1,6 +1,6 @@
-"""Messages over one SSH connection, each a line of JSON.
+"""Exchange messages over an SSH connection. Each message is a line of JSON.
 
-The other side's data isn't trusted. It must have a limited size and the expected type, and must not contain terminal
+Data from the other side isn't trusted. It must have a limited size and the expected type, and must not contain terminal
 commands.
 """
 
@@ -22,13 +22,13 @@ from loadtests.observe.processes import Part
 
 T = TypeVar("T")
 
-MAX_BYTES = 16 * 2**20  # of a line
+MAX_BYTES = 16 * 2**20  # the maximum size of a line
 READ_BYTES = 2**16
-MAX_SHOWN = 100  # bytes of an invalid message
-MAX_NUMBER = 2**53  # JSON numbers above it aren't exact (RFC 7493, 2.2)
+MAX_SHOWN = 100  # Errors show at most this many bytes of an invalid message.
+MAX_NUMBER = 2**53  # Larger JSON numbers aren't exact (RFC 7493, 2.2).
 
-# The client sends a message every BEAT_S. An agent that receives nothing for SILENCE_S ends everything. The client's
-# ssh also gives up after this time (ssh_config(5), ServerAliveInterval).
+# The client sends a message every BEAT_S. An agent that receives nothing for SILENCE_S stops all its processes. The
+# client's ssh also gives up after this time (ssh_config(5), ServerAliveInterval).
 BEAT_S = 2.0
 ALIVE_INTERVAL_S, ALIVE_COUNT = 3, 3
 SILENCE_S = float(ALIVE_INTERVAL_S * (ALIVE_COUNT + 1))
@@ -37,11 +37,11 @@ BEAT = 0  # the number of a call without an answer
 
 
 class NotAMessage(Exception):
-    """Received data that isn't a valid message. The text is its start, or the problem."""
+    """Received data isn't a valid message. The text is the start of the data, or the problem."""
 
 
 class AgentCall(msgspec.Struct, frozen=True):
-    """A call of a method with its arguments by name."""
+    """A call of one of the agent's methods, with the arguments by name."""
 
     number: Annotated[int, msgspec.Meta(ge=0, le=MAX_NUMBER)]
     method: str = ""
@@ -58,19 +58,19 @@ class AgentReply(msgspec.Struct, frozen=True):
 
 @dataclasses.dataclass(frozen=True)
 class AgentFacts:
-    """An agent and its machine.
+    """Facts about an agent and its machine.
 
     Args:
-        token: The marker's token.
-        revision: The marker's revision.
-        dirty: Whether there were uncommitted changes.
-        files: The SHA-256 of the marker's files by path.
-        client: The address that SSH came from.
+        token: The token in the marker.
+        revision: The revision in the marker.
+        dirty: Whether there were uncommitted changes when the machine was prepared.
+        files: The SHA-256 of each of the marker's files, by path.
+        client: The client's address, as seen by SSH.
         address: The address that SSH connected to.
-        ipv4: An IPv4 address of the same interface.
-        boot: The machine's identity since its boot.
-        python: The version of its Python.
-        parts: The processes of the connection.
+        ipv4: An IPv4 address of the same network interface, or None.
+        boot: An identifier of the machine that changes with each boot.
+        python: The version of the agent's Python.
+        parts: The processes that serve the connection.
     """
 
     token: str
@@ -101,11 +101,11 @@ def write(descriptor: int, message: AgentCall | AgentReply | dict[str, Any]) -> 
 
 
 class Lines:
-    """Collect lines from pieces of data. A line has at most ``most`` bytes."""
+    """Collect lines from pieces of data. A line may contain at most ``most`` bytes."""
 
     def __init__(self, most: int = MAX_BYTES) -> None:
         self._most = most
-        self._pieces: list[bytes] = []  # of the incomplete line
+        self._pieces: list[bytes] = []  # the pieces of the incomplete line
         self._size = 0
 
     def add(self, data: bytes) -> list[bytes]:
@@ -148,7 +148,7 @@ class MessageReader:
             if not data:
                 raise EOFError
             self._lines.extend(self._partial.add(data))
-            if not self._lines and time.monotonic() > end:  # a slow stream of bytes doesn't extend the time
+            if not self._lines and time.monotonic() > end:  # slowly arriving bytes don't extend the time
                 raise TimeoutError
         return typed(parsed(self._lines.popleft()), kind)
 
@@ -157,7 +157,7 @@ def parsed(line: bytes) -> Any:
     """Parse a line of JSON, and remove unprintable characters.
 
     Raises:
-        NotAMessage: If it isn't valid.
+        NotAMessage: If the line isn't valid.
     """
     try:
         return _printable(msgspec.json.decode(line))
@@ -169,7 +169,7 @@ def typed(value: Any, kind: type[T]) -> T:
     """Convert a parsed value to a type.
 
     Raises:
-        NotAMessage: If it doesn't have the type.
+        NotAMessage: If the value doesn't match the type.
     """
     try:
         return msgspec.convert(value, kind, str_keys=True)

@@ -1,4 +1,4 @@
-"""The servers' machine if services run on separate machines."""
+"""Combine the servers' machine with the separate machines of services."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from loadtests.observe.processes import Part, Usage
 from loadtests.setups import prefixed
 from loadtests.setups.services import PASSWORD, Service
 
-# Above every pid (proc(5), pid_max). Pids of the first service's machine start at this number, and pids of the second
-# at twice this number.
+# A number above every pid (proc(5), pid_max). The harness adds it to the pids on the first service's machine, and twice
+# the number to the pids on the second service's machine.
 PIDS = 1 << 22
 
 
 class WithServices:
-    """The ``servers``' machine (see ``loadtests.hosts.base.Host``) with ``services`` on separate machines.
+    """The servers' machine, combined with the separate machines of services (see ``loadtests.hosts.base.Host``).
 
-    Each service listens on the servers' port of its machine, and requires a generated password. If the environment
-    names a service, another person runs it, and the harness only measures its cost.
+    Each service listens on its own machine, on the same port number as the servers, and requires a generated password.
+    If an environment variable contains a service's address, someone else runs the service, and the harness only
+    measures its cost.
     """
 
     def __init__(self, servers: Host, services: Mapping[Service, Ssh]) -> None:
@@ -67,7 +68,7 @@ class WithServices:
                 continue
             address = machine.listens_on()
             variables.update([service.variable_for(address, int(port), self._password)])
-            # The servers' cores don't apply to that machine. The service can use all cores of its machine.
+            # The servers' cores don't apply to the service's machine. The service can use all cores of its machine.
             own = {"BIND": address, "PORT": port, PASSWORD: self._password, "CORES": "", "SERVICES_CORES": ""}
             remote[name] = RemoteService(number, machine.supervise(prefixed(own)), another)
         with ExitStack() as stack:
@@ -82,7 +83,7 @@ class WithServices:
         return {**self._servers.calibrations_elsewhere(), **of_services}
 
     def _distinct(self) -> list[Ssh]:
-        """Return the services' machines that are neither the servers' nor this process's."""
+        """Return the services' machines, except the servers' machine and the machine of this process."""
         return [machine for machine in self._machines if machine.boot() not in (self.boot(), boot())]
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
@@ -103,7 +104,7 @@ class WithServices:
 
 @dataclasses.dataclass(frozen=True)
 class RemoteService:
-    """A service's supervisord on a machine. ``another`` means that it isn't the servers' machine."""
+    """The supervisord of a service, on the servers' machine or on another machine."""
 
     number: int
     supervised: AbstractContextManager[Supervised]
@@ -111,9 +112,9 @@ class RemoteService:
 
 
 class OfOthers:
-    """A service that another person runs, in the form of ``loadtests.hosts.base.Supervised``.
+    """A service that someone else runs, with the interface of ``loadtests.hosts.base.Supervised``.
 
-    The harness never starts or stops it.
+    The harness never starts or stops the service.
     """
 
     folder = Path()
@@ -142,16 +143,16 @@ class OfOthers:
         return file == self._service.ready
 
     def read(self, file: str) -> str:
-        raise UserError(f"{self._service.label} of others has no {file}")
+        raise UserError(f"someone else runs {self._service.label}, so its {file} can't be read")
 
     def logs(self) -> str:
         return ""
 
 
 class CombinedSupervisor:
-    """The servers' supervisord, and one for each remote service. See ``loadtests.hosts.base.Supervised``.
+    """The supervisord of the servers, and one for each remote service. See ``loadtests.hosts.base.Supervised``.
 
-    A remote supervisord starts with the first use of its service. All end with ``stack``.
+    A remote supervisord starts when its service is first used. All supervisords stop when ``stack`` is closed.
     """
 
     def __init__(self, servers: Supervised, remote: Mapping[str, RemoteService], stack: ExitStack) -> None:

@@ -1,7 +1,7 @@
-"""Define journeys: the steps of a user in an application. Each journey is a file.
+"""Define journeys, which are the steps of a user in an application. Each journey is a file.
 
-Injectors (``loadtests.journeys.injector``) run them as Locust users in tests of journeys. Importing a journey imports
-Locust, which patches the standard library, so nothing else in this package imports one.
+Injectors (``loadtests.journeys.injector``) run the journeys as Locust users. Importing a journey imports Locust, which
+patches the standard library, so only the injectors import journeys.
 """
 
 from __future__ import annotations
@@ -13,5 +13,5 @@ _NO_JOURNEYS = {"__init__", "base", "forms", "steps"}
 
 
 def known() -> dict[str, Path]:
-    """The journeys that come with the project: their files, by name."""
+    """Return the files of the included journeys, by name."""
     return {file.stem: file for file in sorted(FOLDER.glob("*.py")) if file.stem not in _NO_JOURNEYS}

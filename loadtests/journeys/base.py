@@ -1,8 +1,8 @@
 """The base class of journeys: a Locust user who goes through an application step by step.
 
-A user gets a page, reads it (thinks), fills in its form, sends it, and follows the redirect to the next page. The user,
-not the client, follows redirects, so that a POST and the following page have separate times. After an error, the user
-leaves. The next journey is a new user's, with new cookies.
+A user opens a page, reads it (the think time), fills in the form, sends it, and follows the redirect to the next page.
+The user, not the HTTP client, follows redirects, so that a POST and the following page have separate times. After an
+error, the user leaves. Each journey belongs to a new user, with new cookies.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from loadtests.journeys.forms import Credentials, sign_in
 from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
 
 TIMEOUT_S = 10.0
-# gevent waits whole milliseconds, like epoll, and one too many. The last millisecond is a busy wait.
+# Like epoll, gevent waits for whole milliseconds, and one millisecond too long. So the last millisecond is a busy wait.
 TIMER_S = 0.001
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-NO_MORE_CONNECTIONS = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL)  # limits of this machine, not of the server
-_poll = monkey.get_original("select", "poll")  # gevent's version would switch to other users
+NO_MORE_CONNECTIONS = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL)  # Limits of this machine, not of the server.
+_poll = monkey.get_original("select", "poll")  # gevent's version would switch to other users.
 
 
 @dataclasses.dataclass(frozen=True)
 class Answered:
-    """An answer: the status, the body as text, and the path of its redirect, or an empty string."""
+    """An answer: the status, the body as text, and the path of the redirect (empty if there is no redirect)."""
 
     status: int
     text: str
@@ -49,22 +49,22 @@ Fields = Mapping[str, str | Sequence[str]]
 
 
 class _Clients(HTTPClientPool):
-    """Clients that send each request once, on any number of connections.
+    """HTTP clients that send each request only once, on any number of connections.
 
-    geventhttpclient repeats a GET if its connection closes before the answer, which would hide lost answers and use
-    tokens twice. It also checks with ``select``, which is limited to 1,024 files, whether a connection is still open.
+    geventhttpclient repeats a GET if the connection closes before the answer, which would hide lost answers and use
+    tokens twice. It also uses ``select``, which is limited to 1,024 files, to check whether a connection is still open.
     """
 
     def get_client(self, url: Any) -> HTTPClient:
         client = super().get_client(url)
         pool: Any = client._connection_pool
-        pool.size = -1  # the pool uses it only during its creation
+        pool.size = -1  # disables retries; the existing pool ignores the change
         pool._is_socket_alive = _still_open
         return client
 
 
 def _still_open(connection: Any) -> bool:
-    """Return whether an idle connection is open: there is no data to read, not even its end."""
+    """Return whether an idle connection is still open: there is nothing to read, not even the end of the stream."""
     if connection is None or connection.fileno() < 0:
         return False
     poll = _poll()
@@ -73,14 +73,14 @@ def _still_open(connection: Any) -> bool:
 
 
 class Journey(FastHttpUser):
-    """A user. A journey is a subclass with a method ``walk`` in a separate file.
+    """The base class of users. A journey is a subclass with a method ``walk``, in a separate file.
 
     Attributes:
         path: The path of the application.
         think_s: The shortest and the longest think time in seconds.
-        credentials: The credentials to log in with before a journey.
+        credentials: The credentials for logging in before a journey.
         signed_out: The path to which the application redirects users without a session.
-        observer: Gets all events.
+        observer: The observer of all events.
         leaves_at: The time when the load ends.
     """
 
@@ -107,11 +107,11 @@ class Journey(FastHttpUser):
         raise NotImplementedError
 
     def undertake(self, chance: random.Random, due: float) -> BrokenOff | None:
-        """Run one journey of a new user, which was due at ``due``. Return the failure that ended it, or None.
+        """Run one journey of a new user, which was due at ``due``. Return the failure that ended the journey, or None.
 
         Raises:
             Left: If the load ends before the journey.
-            TypeError: If the journey itself raised a failure. Its request would have counted as successful.
+            TypeError: If the journey itself raised a failure, because the failed request would count as successful.
         """
         self.chance, self.ready = chance, due
         self.client.cookiejar.clear()
@@ -147,7 +147,7 @@ class Journey(FastHttpUser):
         sleep_until(self.ready)
 
     def get(self, path: str, route: str, status: int = 200, check: Check | None = None) -> Answered:
-        """Get a page. ``route`` is its name in the report.
+        """Request a page. ``route`` is the name of the page in the report.
 
         Raises:
             BrokenOff: If the status differs or the check fails.
@@ -156,7 +156,7 @@ class Journey(FastHttpUser):
         return self._request("GET", path, route, status, None, check)
 
     def post(self, path: str, route: str, fields: Fields, status: int = 302, check: Check | None = None) -> Answered:
-        """Send a form. The rest is the same as in ``get``."""
+        """Send a form. The other arguments are the same as in ``get``."""
         return self._request("POST", path, route, status, urlencode(fields, doseq=True), check)
 
     def _request(
@@ -186,7 +186,7 @@ class Journey(FastHttpUser):
                     answer = _answered(response, path)
                     failure = self._lost(answer) or _other_status(answer, status) or (check(answer) if check else None)
                 response.failure(failure) if failure else response.success()
-        except (*FAILURE_EXCEPTIONS, HTTPParseError) as error:  # the answer broke off in the body
+        except (*FAILURE_EXCEPTIONS, HTTPParseError) as error:  # the connection broke in the middle of the body
             self.ready = time.monotonic()
             failure = _failed(error)
         self.observer.answered(step, self.ready, failure)
@@ -196,14 +196,14 @@ class Journey(FastHttpUser):
         return answer
 
     def _lost(self, answer: Answered) -> BrokenOff | None:
-        """Return the failure of a lost session, or None."""
+        """Return a failure if the session was lost, or None."""
         if not self.signed_out or answer.location.partition("?")[0] != self.signed_out:
             return None
         return BrokenOff("lost-session", f"redirected to {self.signed_out}, as for a user who isn't logged in")
 
 
 def sleep_until(moment: float) -> None:
-    """Let other users run until a moment of ``time.monotonic``."""
+    """Let other users run until ``time.monotonic`` reaches a moment."""
     while (left := moment - time.monotonic()) > 0:
         gevent.sleep(left - TIMER_S if left > TIMER_S else 0)
 
@@ -225,7 +225,7 @@ def _other_status(answer: Answered, status: int) -> BrokenOff | None:
 
 
 def _failed(error: BaseException | None) -> BrokenOff:
-    """Return the failure for an error of the client.
+    """Convert an error of the HTTP client to a failure.
 
     Raises:
         RuntimeError: If this machine can't open more connections, which isn't a failure of the server.

@@ -1,7 +1,7 @@
 """Read a page's forms and tokens, and log users in. This module doesn't import Locust.
 
-With a login form, a journey starts with two more steps. They count and have a separate route, because checking a
-password takes a server a long time on purpose. With a cookie, all users share an existing session.
+With a login form, a journey starts with two additional steps. These steps count and have a separate route, because
+servers check passwords slowly on purpose. With a cookie, all users share an existing session.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROUTE = "sign-in"
 _TOKEN = re.compile(r"<input\b[^>]*\b(?:csrf|xsrf)[^>]*>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _HOLE = re.compile(r"\{(\w+)\}")
-TYPED = ("", "text", "email", "tel")  # the types of a field for a user name
+TYPED = ("", "text", "email", "tel")  # the types of input fields for a user name
 
 
 class AnyPage(Protocol):
@@ -37,7 +37,7 @@ class AnyPage(Protocol):
 
 
 def tokens(page: AnyPage) -> dict[str, str]:
-    """Return the page's first field against forged requests (``csrfmiddlewaretoken``), if there is such a field."""
+    """Return the name and value of the page's first CSRF field (``csrfmiddlewaretoken``), or an empty dict."""
     for found in _TOKEN.finditer(page.text):
         given = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(found[0])}
         if re.search("csrf|xsrf", given.get("name", ""), re.IGNORECASE):
@@ -48,7 +48,7 @@ def tokens(page: AnyPage) -> dict[str, str]:
 def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage], BrokenOff | None]:
     """Return a check that an answer redirects to a route.
 
-    The check stores the values of names in braces, such as ``/orders/{id}/``, in ``ids``.
+    If the route contains names in braces, such as ``/orders/{id}/``, the check stores their values in ``ids``.
     """
     parts, names = [], set()
     for place, part in enumerate(_HOLE.split(route)):
@@ -73,7 +73,7 @@ def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage
 
 @dataclasses.dataclass(frozen=True)
 class LoginForm:
-    """A login form: its target path, its hidden fields, and the names of the two other fields."""
+    """A login form: the target path, the hidden fields, and the names of the user name and password fields."""
 
     action: str
     hidden: Mapping[str, str]
@@ -81,7 +81,7 @@ class LoginForm:
     password: str
 
     def filled(self, user: str, password: str) -> dict[str, str]:
-        """Return the fields to send."""
+        """Return the fields to send, with a user name and a password."""
         return {**self.hidden, self.user: user, self.password: password}
 
 
@@ -141,9 +141,9 @@ class _Forms(HTMLParser):
 
 @dataclasses.dataclass(frozen=True)
 class Credentials:
-    """The path of the login page, a user name and the password. If the path is empty, ``secret`` is a cookie header.
+    """The path of the login page, a user name and a password.
 
-    Such a header is ``sessionid=...; csrftoken=...``.
+    If the path is empty, ``secret`` is a cookie header, such as ``sessionid=...; csrftoken=...``.
     """
 
     login: str
@@ -169,7 +169,7 @@ def sign_in(user: Journey, who: Credentials) -> None:
 
 
 class _FormOfPage:
-    """A check of the login page that stores its form."""
+    """A check that an answer is the login page. The check stores the page's form."""
 
     def __init__(self, origin: str, path: str) -> None:
         self.origin, self.path = origin, path
@@ -184,7 +184,7 @@ class _FormOfPage:
 
 
 def keep(jar: CookieJar, text: str, origin: str) -> None:
-    """Put the cookies of a header's text into a jar for one origin."""
+    """Add the cookies in a cookie header to a jar, for one origin."""
     domain = urlsplit(origin).hostname or ""
     for part in text.split(";"):
         name, _, value = part.strip().partition("=")

@@ -1,6 +1,7 @@
 """Fill in the sample project's questionnaire, with a unique name and employer.
 
-The summary at the end must show exactly these answers. It doesn't if answers were lost or sessions were mixed up.
+The summary at the end must show exactly these answers. It shows other answers if answers were lost, or if sessions were
+mixed up.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]*)"')
 SHOWN = re.compile(r'<dd data-answer="([^"]*)">(.*?)</dd>', re.DOTALL)
 TRAVEL = {"foot": "On foot", "bicycle": "By bicycle", "bus": "By bus or tram", "train": "By train", "car": "By car"}
 FIRST_DAY = datetime.date(1980, 1, 1)
-DAYS = 16_000  # the range of the date when a user moved
+DAYS = 16_000  # the number of possible dates on which a user moved
 
 
 @dataclasses.dataclass(frozen=True)
 class Given:
-    """An answer: the fields to send, and its text in the summary."""
+    """A user's answer to one page: the fields to send, and the text in the summary."""
 
     fields: Fields
     shown: str
@@ -62,7 +63,7 @@ class Questionnaire(Journey):
 
 
 def invented(chance: random.Random) -> dict[str, Given]:
-    """Create the answers of one user by page, in the order of the pages. The names are unique."""
+    """Create one user's answers by page, in the order of the pages. The names are unique."""
     mark = f"{chance.getrandbits(64):016x}"
     moved = (FIRST_DAY + datetime.timedelta(days=chance.randrange(DAYS))).isoformat()
     travel = sorted(chance.sample(sorted(TRAVEL), chance.randint(1, 3)), key=list(TRAVEL).index)
@@ -85,7 +86,7 @@ def _text(field: str, text: str) -> Given:
 
 
 def _another(answer: Answered, page: str) -> BrokenOff | None:
-    """Return a failure if it is another page."""
+    """Return a failure if the answer isn't this page."""
     found = PAGE.search(answer.text)
     if found and found[1] == page:
         return None
@@ -93,14 +94,14 @@ def _another(answer: Answered, page: str) -> BrokenOff | None:
 
 
 def _elsewhere(answer: Answered, target: str) -> BrokenOff | None:
-    """Return a failure if the answer redirects to another path."""
+    """Return a failure if the answer doesn't redirect to this path."""
     if answer.location == target:
         return None
     return BrokenOff("status", f"{answer.status} to {answer.location or 'nowhere'} instead of {target}")
 
 
 def _found_in(answer: Answered, page: str, answers: Mapping[str, Given]) -> BrokenOff | None:
-    """Return the failure of a page, or None. Also check the answers on the summary."""
+    """Return a failure if the answer isn't this page, or is a summary with wrong answers."""
     if (failure := _another(answer, page)) is not None or page != "summary":
         return failure
     shown = {name: html.unescape(text).strip() for name, text in SHOWN.findall(answer.text)}

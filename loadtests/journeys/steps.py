@@ -1,4 +1,4 @@
-"""The steps of a journey, and their observers. Times are seconds of ``time.monotonic``."""
+"""Define the steps of a journey, and the observers of users. Times are in seconds of ``time.monotonic``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from loadtests.records.result import ERROR_KINDS
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Step:
-    """A user's request: its route and method, and when the user was ``ready`` for it and ``sent`` it."""
+    """A user's request: the route, the method, and when the user was ``ready`` and the request was ``sent``."""
 
     route: str
     method: str
@@ -33,17 +33,20 @@ class BrokenOff(Exception):
 
 
 class Left(BaseException):
-    """The load ends in the middle of a journey. It isn't an Exception, so that a journey can't catch it by accident."""
+    """The load ends in the middle of a journey.
+
+    The class isn't an Exception, so that a journey can't catch it by accident.
+    """
 
 
 class Observer:
-    """Observe users. This class ignores all events."""
+    """Observe users. This base class ignores all events."""
 
     def begins(self, due: float) -> None:
         """Handle the start of a journey that was due at ``due``."""
 
     def thinks(self, begin: float, end: float) -> None:
-        """Handle a user's think time. Its end may be in the future."""
+        """Handle a user's think time. The end may be in the future."""
 
     def sent(self, step: Step) -> None:
         """Handle a sent request."""

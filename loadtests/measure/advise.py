@@ -1,4 +1,4 @@
-"""Search for good knobs: run rounds of short trials until successive halving has an answer."""
+"""Search for good knobs: run rounds of short trials until successive halving has found the best candidate."""
 
 from __future__ import annotations
 
@@ -37,16 +37,21 @@ from loadtests.workload.load import MAX_RATE
 DURATION_S = 2.0
 WARMUP_S = 0.5
 FEWEST_CONNECTIONS = 10
-LOWEST_RATE = 0.1  # below it, the 99th percentile of a trial takes hours
+LOWEST_RATE = 0.1  # at a lower rate, it takes hours to measure a 99th percentile
 THREADS = ("1", "2", "4", "8")
-FINE = 4  # up to this number every number of workers is tried, and above it steps of about a third
-# With as many blocks in the first round, 98 of 100 simulated searches found the best within 5% (docs/simulations).
+FINE = 4  # every number of workers up to 4 is a candidate, and larger numbers grow by about a third
+# With 4 blocks in the first round, 98 of 100 simulated searches found a candidate within 5% of the best
+# (docs/simulations).
 MAX_FIRST_BLOCKS = 4
 
 
 @dataclasses.dataclass(frozen=True)
 class KnobSearch:
-    """A planned search: its study with one block of the first round, and the number of blocks in that round."""
+    """A planned search for knobs.
+
+    ``study`` contains one block with all candidates, and ``first_blocks`` is the number of such blocks in the first
+    round.
+    """
 
     study: Study
     sweep: Sweep
@@ -59,27 +64,27 @@ class KnobSearch:
 
     @property
     def seconds(self) -> float:
-        """The estimated seconds of the search."""
+        """The estimated duration of the search in seconds."""
         return self.trials * self.trial_s
 
     @property
     def grid_seconds(self) -> float:
-        """The estimated seconds to measure every candidate as often as the finalists."""
+        """The estimated duration in seconds if every candidate were measured as often as the finalists."""
         return halving.grid_trials(len(self.study.entries), self.first_blocks) * self.trial_s
 
     @property
     def trial_s(self) -> float:
-        """The estimated seconds of a trial."""
+        """The estimated duration of a trial in seconds."""
         return planned_seconds(self.study) / len(self.study.entries)
 
     @property
     def metric(self) -> Metric:
-        """The decisive metric: throughput, or p99 at the fixed rate."""
+        """The metric that decides between candidates: the throughput, or the p99 at a fixed rate."""
         return self.study.tests[0].decisive
 
 
 def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: float) -> KnobSearch:
-    """Plan the search for a setup's knobs on a number of cores.
+    """Plan a search for good knobs of a setup that runs on this number of cores.
 
     Raises:
         UserError: If an option isn't valid, or ``max_time_s`` is too short.
@@ -91,11 +96,11 @@ def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: fl
         kind, load = "throughput", {"connections": max(FEWEST_CONNECTIONS, busy), "duration": DURATION_S}
     else:
         require_within("--rate", rate, LOWEST_RATE, int(MAX_RATE))
-        # Enough requests to know the 99th percentile, even if some fail.
+        # Enough requests to measure the 99th percentile, even if some requests fail.
         kind, load = "latency", {"rate": rate, "duration": max(DURATION_S, round(1.05 * requests_needed(99) / rate, 3))}
     table: dict[str, Any] = {
         "title": f"Good knobs for {setup.label}",
-        "question": f"Which {' and '.join(sweep.knobs)} let {setup.label} serve {path} best on this machine?",
+        "question": f"Which values of {' and '.join(sweep.knobs)} are best for {path} on {setup.label}?",
         "sweep": {"setup": setup.name, **{knob: list(values) for knob, values in sweep.knobs.items()}},
         "tests": {kind: {"path": path, "warmup": WARMUP_S, **load}},
         "blocks": 1,
@@ -104,7 +109,7 @@ def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: fl
 
 
 def of_setup(name: str, path: str, rate: float | None, max_time_s: float) -> KnobSearch:
-    """Plan the search for the knobs of a setup on this machine's cores.
+    """Plan a search for good knobs of a setup on this machine.
 
     Raises:
         UserError: If an option isn't valid, or ``max_time_s`` is too short.
@@ -115,13 +120,13 @@ def of_setup(name: str, path: str, rate: float | None, max_time_s: float) -> Kno
 
 
 def of_study(study: Study, max_time_s: float) -> KnobSearch:
-    """Plan the search among the cells of a sweep.
+    """Plan a search for the best cell of a sweep.
 
     Raises:
         UserError: If the study isn't a sweep with a single test at a known load, or ``max_time_s`` is too short.
     """
     if study.sweep is None:
-        raise UserError(f"{study.name} is not a sweep. Name a setup, or a study with a table [sweep]")
+        raise UserError(f"{study.name} is not a sweep. Name a setup, or a study with a [sweep] table")
     if len(study.tests) > 1:
         tests = series([test.name for test in study.tests])
         raise UserError(f"{study.name} has {plural(len(study.tests), 'test')} ({tests}). A search needs a single test")
@@ -141,7 +146,7 @@ def _within(study: Study, sweep: Sweep, max_time_s: float) -> KnobSearch:
 def prepare(
     search: KnobSearch, options: RunOptions, bench_of: BenchOf = make_bench, progress: Announce = silent
 ) -> Execution:
-    """Create the run folder with the first round as its order.
+    """Create the run folder, and plan the trials of the first round.
 
     Raises:
         UserError: If the run can't start.
@@ -151,15 +156,15 @@ def prepare(
 
 
 class NoAdvice(UserError):
-    """No candidate has a valid trial with answered requests."""
+    """An error if no candidate has a valid trial with successful answers."""
 
 
 def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> AdviceOutcome:
-    """Run all rounds. run.json contains the decisions.
+    """Run all rounds of a search, and write its decisions to run.json.
 
     Raises:
         NoAdvice: If no candidate has a result.
-        TooBusy: See ``runs.execute``.
+        TooBusy: If contention continues (see ``runs.execute``).
     """
     begun = time.monotonic()
     run = execution.run
@@ -173,18 +178,18 @@ def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> Advic
         try:
             halvings.record(step, _values(run, step, search.metric))
         except ValueError as error:
-            raise NoAdvice(f"{run.path}: {error}. Its report.html has the reasons") from None
+            raise NoAdvice(f"{run.path}: {error}. Its report.html shows the reasons") from None
     _keep(run, search, halvings, step, time.monotonic() - begun)
     return step
 
 
 def _append(run: Run, step: Round) -> None:
-    """Append a round to the run's order, unless it is the first round."""
+    """Append the trials of a round to the run's order, which already contains the first round."""
     record = run.record
     before = [slot for slot in record.order if slot.block < step.blocks[0]]
     chosen = tuple(entry for entry in record.study.entries if entry.label in step.candidates)
     of_round = dataclasses.replace(record.study, entries=chosen, blocks=len(step.blocks))
-    # Each round has another shuffle.
+    # Each round is shuffled with another seed.
     slots = schedule(of_round, record.seed + step.blocks[0] - 1)
     more = [
         dataclasses.replace(slot, number=len(before) + slot.number, block=step.blocks[slot.block - 1]) for slot in slots
@@ -193,12 +198,12 @@ def _append(run: Run, step: Round) -> None:
 
 
 def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]]:
-    """Return the values of a round by candidate and block.
+    """Return the metric's values in a round, by candidate and block.
 
-    Candidates are left out if they failed by their own fault or didn't answer some requests, because a percentile of
-    the remaining answers isn't comparable.
+    Leave out candidates that made their own trials invalid or didn't answer all requests, because a percentile of the
+    remaining answers isn't comparable.
     """
-    # a repeat replaces its first attempt
+    # a repeated trial replaces its first attempt
     last = {trial.number: trial for trial in run.trials() if trial.block in step.blocks}
     failed = {trial.label for trial in last.values() if is_setups_own(trial.flags)}
     values: dict[str, dict[int, float]] = {label: {} for label in step.candidates if label not in failed}
@@ -215,7 +220,7 @@ def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]
 
 def _keep(run: Run, search: KnobSearch, halvings: Halving, outcome: AdviceOutcome | None, seconds: float) -> None:
     ran = sum(len(past.candidates) * len(past.blocks) for past in halvings.rounds)
-    pace = seconds / (ran * search.trial_s) if ran else 1.0  # the actual time of a trial relative to the planned time
+    pace = seconds / (ran * search.trial_s) if ran else 1.0  # the actual duration relative to the planned duration
     run.update(
         advice=Advice(
             metric=search.metric.name,
@@ -228,10 +233,10 @@ def _keep(run: Run, search: KnobSearch, halvings: Halving, outcome: AdviceOutcom
 
 
 def candidates(setup: Setup, cores: int) -> Sweep:
-    """Return the sweep over the setup's WORKERS and THREADS, with the simplest candidate first.
+    """Return a sweep over the setup's WORKERS and THREADS, with the simplest candidate first.
 
     Raises:
-        UserError: If the setup uses neither.
+        UserError: If the setup uses neither knob.
     """
     knobs = {"WORKERS": workers(cores), "THREADS": THREADS}
     taken = {knob: values for knob, values in knobs.items() if takes(setup, knob)}
@@ -249,7 +254,10 @@ def takes(setup: Setup, knob: str) -> bool:
 
 
 def workers(cores: int) -> tuple[str, ...]:
-    """Return the numbers of workers from 1 to twice the cores plus one, the value in Gunicorn's documentation."""
+    """Return the numbers of workers to try.
+
+    The highest number is twice the number of cores plus one, as Gunicorn's documentation recommends.
+    """
     most = 2 * cores + 1
     found = [1]
     while found[-1] < most:

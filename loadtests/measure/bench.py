@@ -1,4 +1,4 @@
-"""The shared context of a run's trials: host, servers, engines and cores. Tests can replace its parts."""
+"""Create the context that all trials of a run share: host, servers, engines and cores. Tests can replace its parts."""
 
 from __future__ import annotations
 
@@ -39,11 +39,15 @@ HERE = "local"
 
 @dataclasses.dataclass
 class Bench:
-    """The shared context of a run's trials.
+    """The context that all trials of a run share.
 
-    ``serve`` starts a setup with its knobs and supporting services on a port. ``contract`` contains the required
-    answers (``loadtests.measure.contract_check``), ``seed`` is the run's seed, and ``mhz`` contains the frequencies so
-    far by machine (None: the servers' machine). ``client_records`` and ``service_records`` are known after ``require``.
+    Attributes:
+        serve: Starts a setup with its knobs and supporting services on a port.
+        contract: The required answers (see ``loadtests.measure.contract_check``).
+        seed: The seed of the run.
+        mhz: The CPU frequencies in earlier trials, by machine. The key of the servers' machine is None.
+        client_records: Descriptions of the clients. ``require`` sets them.
+        service_records: Descriptions of the services' machines. ``require`` sets them.
     """
 
     host: Host
@@ -65,7 +69,7 @@ class Bench:
 
     @property
     def url(self) -> str:
-        """The setups' address without a path."""
+        """The URL of the setups, without a path."""
         return f"http://{self.host.address(self.bind)}:{self.port}"
 
     def serving(
@@ -82,7 +86,7 @@ class Bench:
         return self.serve(self.setup_of(entry), env, start_options.services, port or self.port)
 
     def setup_of(self, entry: Entry) -> Setup:
-        """Return the entry's setup in the entry's environment."""
+        """Return the entry's setup with the environment of the entry's variant."""
         return in_environment(entry, self.setups)
 
     def obstacle(self, entry: Entry) -> str | None:
@@ -95,7 +99,7 @@ class Bench:
         return self.application.obstacle(setup) or self._lacking(self.services_of(entry))
 
     def refused(self, entry: Entry, test: Test) -> str | None:
-        """Return why the entry's setup can't be measured in a test with its knobs, or None if it can."""
+        """Return why a test can't measure the entry's setup with its knobs, or None if it can."""
         over_tls = setups.tls(entry.env)
         demands = {*test.work.setup_features, *setups.offers_needed(entry.env)}
         if over_tls:
@@ -128,7 +132,7 @@ class Bench:
                 if not found or isinstance(error, ConnectionLost):
                     raise
         if len(found) < count:
-            raise UserError(f"fewer than {count} ports are free from {self.port} upwards. Choose another: PORT=8000")
+            raise UserError(f"fewer than {count} ports from {self.port} upwards are free. Set another port: PORT=8000")
         return found
 
     def load(
@@ -139,9 +143,9 @@ class Bench:
         Args:
             test: The test.
             url: The server's address.
-            bodies: The expected bodies.
+            bodies: The expected bodies of the answers, by request.
             chance: The seed of random decisions.
-            entry: The entry.
+            entry: The entry, or None if the load doesn't depend on a setup.
 
         Raises:
             UserError: If the load isn't valid.
@@ -153,7 +157,7 @@ class Bench:
         return self.application.with_script(load)
 
     def require(self, study: Study) -> None:
-        """Check everything that can be known before anything starts.
+        """Check everything that can be checked before a server starts.
 
         Raises:
             UserError: If a trial would fail.
@@ -181,10 +185,10 @@ class Bench:
         self.service_records = self.service_hosts.look(self.host, self.port, self.allow_remote)
 
     def _require_able(self, test: Test) -> None:
-        """Check that the engine can generate the test's load, and that its services can start.
+        """Check that the engine can generate the test's load, and that the test's services can start.
 
         Raises:
-            UserError: If they can't.
+            UserError: If the engine can't generate the load, or a service can't start.
         """
         try:
             engine = self.engine(test.engine)
@@ -202,12 +206,12 @@ class Bench:
             raise UserError(f"test {test.name}: {lacks}")
 
     def _lacking(self, names: Sequence[str]) -> str | None:
-        """Describe the first of these services that can't start, or return None if all can."""
+        """Return why the first unavailable service can't start, or None if all services can."""
         lacking = ((name, self.host.missing(services.known()[name].needs)) for name in names)
         return next((f"the service {name}: {lacks}" for name, lacks in lacking if lacks is not None), None)
 
     def _require_postgresql(self, entry: Entry, tests: Sequence[Test]) -> None:
-        """Check that PgBouncer has a database behind it.
+        """Check that all tests use PostgreSQL if the entry uses PgBouncer.
 
         Raises:
             UserError: If a test doesn't use PostgreSQL.
@@ -217,23 +221,23 @@ class Bench:
                 raise UserError(f'{entry.label} in test {test.name}: PGBOUNCER needs services = ["{POSTGRESQL}"]')
 
     def _require_no_cores(self, entry: Entry, service: str) -> None:
-        """Refuse cores of the servers' machine for a service on its own machine.
+        """Check that an entry doesn't assign cores of the servers' machine to a service on another machine.
 
         Raises:
-            UserError: If an entry wants both.
+            UserError: If the entry assigns such cores.
         """
         cores = entry.env.get(SERVICES) or os.environ.get(SERVICES)
         if cores and service in self.services_of(entry):
             raise UserError(
                 f"{entry.label} places {service} on cores of the servers' machine ({SERVICES}={cores}), but "
-                f"--services places it on another machine. Leave one of them out"
+                f"--services places {service} on another machine. Leave out {SERVICES} or --services"
             )
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
-        """Check that all requested views can fetch behind the entry's setup.
+        """Check that all requested views can fetch from the origin if the entry's setup serves them.
 
         Raises:
-            UserError: If a view can't.
+            UserError: If a view can't fetch.
         """
         setup = self.setups[entry.setup]
         for test in tests if not self.application.own else ():
@@ -253,7 +257,7 @@ def make_bench(
     clients: Clients | None = None,
     service_hosts: ServiceHosts | None = None,
 ) -> Bench:
-    """Create the bench of a study on a host.
+    """Create the bench for a study, with the servers on the host at ``where``.
 
     Raises:
         UserError: If the host can't be used.
@@ -288,9 +292,9 @@ def _services_of(entry: Entry, known: Mapping[str, Setup], application: Applicat
 
 
 def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
-    """Return a function that creates the bench of a study on these hosts.
+    """Return a function that creates the bench for a study on the hosts in ``options``.
 
-    A project of the user's ``own`` can only be served on this machine.
+    ``own`` means that the setups serve the user's own project, which only works on this machine.
 
     Raises:
         UserError: If the options aren't valid.
@@ -301,13 +305,13 @@ def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
         where, option = (options.servers, "--servers") if options.servers else (options.services, "--services")
         raise UserError(f"{where} only serves the sample project. Leave out {option}, or --app")
     if allow_remote and not (options.servers or options.services):
-        raise UserError("--allow-remote only works with servers on another machine. Name it: --servers ssh://user@host")
+        raise UserError("--allow-remote only works with servers on another machine. Add --servers ssh://user@host")
     where = options.servers or HERE
     return functools.partial(make_bench, where=where, allow_remote=allow_remote, clients=clients, service_hosts=apart)
 
 
 def bench_of_run(record: RunRecord) -> BenchOf:
-    """Return a function that creates the bench of an existing run, with the same hosts and the same consent."""
+    """Return a function that creates the bench of an existing run, with its hosts and its consent to remote load."""
     unproven = any(one.round_trip_ms is None for one in (record.servers, *record.service_hosts) if one is not None)
     return bench_for(HostOptions.of_record(record), allow_remote=unproven, own=False)
 
@@ -316,10 +320,10 @@ def _require_recipe(test: Test) -> None:
     """Check the recipe of a test.
 
     Raises:
-        UserError: If the recipe isn't valid, or no origin plays it.
+        UserError: If the recipe isn't valid, or the test doesn't start an origin.
     """
     if ORIGIN not in test.services:
-        raise UserError(f'test {test.name}: recipe: the test has no origin. Add services = ["{ORIGIN}"]')
+        raise UserError(f'test {test.name}: recipe: the test starts no origin. Add services = ["{ORIGIN}"]')
     try:
         recipes.load(test.recipe)
     except UserError as error:

@@ -1,4 +1,4 @@
-"""Find a capacity with an engine: the search selects probes, the engine runs them, and the judge decides."""
+"""Find a server's capacity: the search selects probes, an engine runs them, and the judge decides if they pass."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Sec
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load
 
-DELAY_ALLOWED = 0.5  # as a share of the limit
-ON_THEIR_WAY = 0.01  # the share of the due requests that may not have been sent yet when a probe is stopped
-OF = {"lag": LAG, "delay": EVENT_DELAY}  # the other times that a limit can apply to
-CONFIRMING = 3  # long probes to settle a rate that short ones found: this rate, and a rate on either side
+DELAY_ALLOWED = 0.5  # the maximum delay in the generator, as a share of the objective's limit
+ON_THEIR_WAY = 0.01  # the share of the due requests that a probe may not have sent yet when it is stopped
+OF = {"lag": LAG, "delay": EVENT_DELAY}  # the times, apart from response times, that a limit can apply to
+CONFIRMING = 3  # the number of long probes that confirm a rate: at this rate, and at a rate on either side
 
 RunLoad = Callable[[Load, Watch], Result]
 
 
 @dataclasses.dataclass(frozen=True)
 class Probed:
-    """A completed probe."""
+    """A completed probe with its result and its judgement."""
 
     probe: Probe
     result: Result
@@ -63,7 +63,7 @@ class FoundCapacity:
 
     @property
     def confirming(self) -> int | None:
-        """The index of the last probe that confirmed the rate, or None."""
+        """The index of the last probe that confirmed the rate, or None if no probe did."""
         confirmed = (Outcome.PASS, Purpose.CONFIRM, self.capacity.rate)
         found = [(one.judgement.outcome, one.probe.purpose, one.probe.rate) == confirmed for one in self.probes]
         return len(found) - 1 - found[::-1].index(True) if any(found) else None
@@ -91,11 +91,11 @@ def find(
     """Find the highest rate at which a load meets the objective.
 
     Args:
-        load: The load without its rate and duration. Each probe has other random arrivals.
-        objective: The objective.
-        plan: The plan. Its rates are in counted units, so a send of a broadcast counts as several deliveries.
+        load: The load. Each probe sets its rate and duration, and uses different random arrivals.
+        objective: The objective that the load must meet.
+        plan: The plan of the search. Its rates are in counted units: a broadcast counts as several deliveries.
         run_load: Runs one probe.
-        on_probe: Gets each judged probe.
+        on_probe: Called with each judged probe.
         clock: Returns the time in seconds.
     """
     end = clock() + (math.inf if plan.max_s is None else plan.max_s)
@@ -115,7 +115,11 @@ def find(
 
 
 def enough_s(found: FoundCapacity, plan: SearchPlan) -> float | None:
-    """Estimate how long a search would need that ran out of time. Return None if something else ended it."""
+    """Estimate the time limit that a search would have needed, in seconds.
+
+    Returns:
+        The time limit, or None if the search didn't run out of time.
+    """
     if plan.max_s is None or found.capacity.limited_by is not LimitedBy.TIME:
         return None
     confirmed = found.capacity.rate is not None
@@ -129,7 +133,7 @@ def enough_s(found: FoundCapacity, plan: SearchPlan) -> float | None:
 
 
 def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result, str | None]:
-    """Run one probe, and stop it as soon as it can't pass. Return the result and why it was stopped."""
+    """Run one probe, and stop it as soon as it can't pass. Return its result and why it was stopped, or None."""
     seconds: list[Second] = []
     lost: str | None = None
 
@@ -143,7 +147,7 @@ def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result,
 
 
 def _rate(load: Load, seconds: Sequence[Second]) -> float:
-    """Return the requests per second. Journeys have no fixed rate, so return the value of their busiest second."""
+    """Return the rate in requests per second. Journeys have no fixed rate, so return the rate of the busiest second."""
     return load.rate if load.rate is not None else max((second.sent for second in seconds), default=0)
 
 
@@ -152,7 +156,7 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
     missing = due - deliveries.delivered if deliveries else 0
     percentiles = dict(result.response_time_ms)
     for limit in objective.limits:
-        if limit.of:  # infinite if nothing was due because there were no receivers
+        if limit.of:  # without receivers, no delivery was due, so the time counts as infinite
             late = OF[limit.of].percentile(result, limit.key)
             percentiles[limit.name] = math.inf if late is None else late
     return ProbeFigures(
@@ -173,16 +177,16 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
 
 
 def _over(load: Load, result: Result, objective: Objective, missing: float) -> dict[str, float] | None:
-    """Return the number of answers above each limit by its name.
+    """Return the number of answers above each limit, by the limit's name.
 
-    Deliveries and events are converted to messages and requests, and include missing ones.
+    The function converts late and missing deliveries to messages, and late and missing events to requests.
 
     Returns:
-        The numbers, or None if the engine doesn't record times.
+        The numbers, or None if the engine doesn't record these times.
     """
     streams = result.streams
     events, lost = (streams.due / max(result.planned, 1), streams.missing) if streams else (1.0, 0)
-    # For each kind of limit: the histogram, the number missing, and the number per answer.
+    # For each kind of limit: the name of the histogram, the number of missing values, and the values per answer.
     ways = {
         "": ("response_time", 0, 1.0),
         "lag": ("lag", missing, load.counts_each),
@@ -198,10 +202,10 @@ def _over(load: Load, result: Result, objective: Objective, missing: float) -> d
 
 
 def generator_limit(result: Result, objective: Objective, stopped: bool) -> str | None:
-    """Return why the generator, not the server, limited a probe, or None if it didn't.
+    """Return why the generator, not the server, limited a probe, or None if the generator wasn't the limit.
 
-    The generator's sending and reading delays at a percentile are compared with the limit. A delay of less than half
-    the limit rarely turns a pass into a fail.
+    The function compares the generator's delays in sending and reading with the limit for the same percentile. A delay
+    of less than half the limit rarely turns a pass into a fail.
     """
     evidence = generator_evidence(result)
     if stopped and result.planned - evidence["sent"] <= max(1, ON_THEIR_WAY * result.planned):
@@ -213,7 +217,7 @@ def generator_limit(result: Result, objective: Objective, stopped: bool) -> str 
         for delays in (result.pacing_lag_ms, reading or {}):
             delay = delays.get(limit.key)
             if delay is not None and delay > DELAY_ALLOWED * limit.ms:
-                figures = f"{limit.key} {delay:.1f} ms, under a limit of {limit.ms:g} ms"
+                figures = f"{limit.key} {delay:.1f} ms, with a limit of {limit.ms:g} ms"
                 invalid.append(reasons.Reason.send_lag.flag(figures))
     return invalid[0].sentence if invalid else None
 
@@ -222,7 +226,7 @@ def generator_evidence(result: Result) -> dict[str, Any]:
     """Return the result's information about the generator, as fields of ``Evidence``.
 
     The pacing lag is the generator's scheduling delay. The rest of the send lag is the wait for a connection, which the
-    server causes. For the same reason, unsent requests are only the generator's fault if no request had to wait.
+    server causes. For the same reason, unsent requests count only if no request waited for a connection.
     """
     return {
         "generator_cpu": readings.generator_cpu(result),

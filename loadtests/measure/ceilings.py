@@ -1,8 +1,8 @@
-"""Measure the ceiling of each setup for a second before the first block, if the run must find a rate.
+"""Measure each setup's ceiling for a second before the first block, if the rate of a test is ``"auto"``.
 
-A rate that one setup can't sustain doesn't show its response times, and a rate far below all ceilings doesn't show a
-setup under load. The rate is therefore a share of the lowest ceiling, and the same for all setups. The ceilings of
-broadcasts are delivered messages, because a channel layer accepts more than it delivers.
+If a setup can't sustain a rate, its response times can't be compared. If a rate is far below all ceilings, no setup is
+under load. All setups therefore get the same rate, a share of the lowest ceiling. The ceiling of a broadcast counts
+delivered messages, because a channel layer accepts more messages than it delivers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from loadtests.records.run.run_record import Ceilings
 
 
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:
-    """Return the study with its rates, and the ceilings by test and label in the test's sends per second.
+    """Return the study with the measured rates, and the ceilings by test and label, in the test's sends per second.
 
     Raises:
         UserError: If no setup has a ceiling.
@@ -43,7 +43,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
             raise UserError(trial.log)
         why[trial.test] = f": {reason_of(trial.log)}" if trial.log else ""
         ceiling = distinct[trial.test].sustained_rate(trial)
-        # Even with contention, it is a ceiling.
+        # A trial is invalid if there was contention, but its throughput is still a usable ceiling.
         if ceiling and not is_setups_own(trial.flags):
             found[trial.test][trial.label] = round(ceiling, 1)
     for name, by_label in found.items():
@@ -57,10 +57,10 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
 
 
 def _trials(bench: Bench, study: Study, planned: list[PlannedTrial]) -> Iterator[Trial]:
-    """Run the searches with as many setups at once as the study allows, or one by one if it isn't interleaved."""
+    """Measure as many setups at once as the study allows, or one setup after the other if it isn't interleaved."""
     labels = list(dict.fromkeys(one.entry.label for one in planned))
     most = (study.at_once or max(1, len(labels))) if study.interleave else 1
-    with pinned(bench.cores.generator[0]):  # not on the servers' cores, as in the run itself
+    with pinned(bench.cores.generator[0]):  # as in the run, don't use the servers' cores
         for first in range(0, len(labels), most):
             group = [one for one in planned if one.entry.label in labels[first : first + most]]
             for trials in run_interleaved(bench, group, lambda what, seconds: None):

@@ -1,7 +1,7 @@
 """Start each setup in turn and compare its answers with the first setup's: ``python -m loadtests check``.
 
-Setups for WebSockets get separate test cases (``loadtests.serve.websocket_cases``). The requests are those of the
-sample project's contract, or the user's for their own project.
+WebSocket setups run separate test cases (``loadtests.serve.websocket_cases``). The requests are defined by the contract
+of the sample project, or by the user for their own project.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from loadtests.workload import Conversation, Request
 from loadtests.workload.secrets import telling, without_accounts
 
 MIN_FETCH_TIMEOUT_S = 1.0  # so that a short pause of the machine doesn't look like a difference between setups
-RECIPE = "fast"  # the origin's recipe, with the same answers at all times
+RECIPE = "fast"  # the origin's recipe, which always gives the same answers
 REFERENCE = "gunicorn"  # most Django views were written for WSGI
 
-SETTINGS = "settings.json"  # in RUN_DIR, written by entry/with_settings.py
+SETTINGS = "settings.json"  # entry/with_settings.py writes this file to RUN_DIR
 HASH_SEED = {"PYTHONHASHSEED": "0"}  # otherwise the order of sets differs between processes
 
 Start = Callable[[Setup], AbstractContextManager[Serving]]
-Answers = dict[str, Answer | str]  # by the request's name
+Answers = dict[str, Answer | str]  # the answers by request name; a text describes a missing answer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,18 +53,18 @@ class Difference:
 
 @dataclasses.dataclass
 class Check:
-    """The results of a check by setup.
+    """The results of a check.
 
     Attributes:
-        not_asked: The numbers of requests that were not sent, by reason.
-        websocket_cases: The numbers of WebSocket cases and their failures.
-        websocket_failures: The failures over the user's WebSockets.
+        not_asked: The number of requests that weren't sent, by setup and reason.
+        websocket_cases: The number of WebSocket test cases and the failures, by setup.
+        websocket_failures: The failures of the user's WebSockets, by setup.
         errors: The requests that the user's project answers with a server error or not at all.
-        unexpected: The requests with another status than expected.
-        redirects: Those that were redirected, in a sentence.
-        settings: The settings that differ from those of the first setup.
-        varying: The requests whose answers from the first setup vary in their bodies, or between two starts.
-        logs: The ends of the logs of setups with server errors.
+        unexpected: The requests that were answered with an unexpected status, and this status.
+        redirects: A sentence for each request with an unexpected redirect.
+        settings: The settings that differ from the first setup's settings, by setup.
+        varying: The requests that the first setup answers with varying bodies, or differently after a restart.
+        logs: The end of the logs of setups with server errors, by setup.
     """
 
     requests: Sequence[Request]
@@ -84,12 +84,12 @@ class Check:
 
     @property
     def only_redirects(self) -> bool:
-        """Whether each request was answered with a redirect that the request doesn't expect."""
+        """Whether every request was answered with an unexpected redirect."""
         return bool(self.redirects) and len(self.redirects) == len(self.requests)
 
     @property
     def good(self) -> bool:
-        """Whether every setup serves and answers like the reference, also over WebSockets."""
+        """Whether every setup starts and answers like the reference, also over WebSockets."""
         broken = [*self.websocket_failures.values(), *(sentences for _, sentences in self.websocket_cases.values())]
         return not (self.failed or self.differences or self.errors or self.only_redirects or any(broken))
 
@@ -108,7 +108,7 @@ def check(
         named: The names of setups that must not be skipped.
         progress: Reports the steps.
         application: The application. The default is the sample project.
-        requests: The requests.
+        requests: The requests to send.
 
     Raises:
         UserError: If a named setup can't be started on this machine.
@@ -140,10 +140,10 @@ def check(
 def _fetchable(
     application: Application, requests: Sequence[Request]
 ) -> tuple[Sequence[Request], Sequence[str], Mapping[str, str]]:
-    """Remove requests to views that can't fetch, because the origin can't start or HTTP_CLIENT isn't suitable.
+    """Remove requests to views that can't fetch because the origin can't start or HTTP_CLIENT isn't suitable.
 
     Returns:
-        The requests, the services that they need, and knobs.
+        The remaining requests, the services that they need, and the knobs to set for them.
 
     Raises:
         UserError: If no request is left.
@@ -154,7 +154,7 @@ def _fetchable(
     fit = [one for one in requests if all(fetching.fits(one.path, way, client) for way in ("wsgi", "asgi"))]
     if not fit:
         paths = ", ".join(one.path for one in requests)
-        raise UserError(f"HTTP_CLIENT={client} doesn't work with the views of {paths} behind every setup")
+        raise UserError(f"HTTP_CLIENT={client} doesn't work on both WSGI and ASGI for {paths}. Set another client")
     if not any(fetching.fetches(one.path) for one in fit):
         return fit, (), {}
     if missing(services.known()[fetching.ORIGIN].needs) is not None and not os.environ.get("ORIGIN_URL"):
@@ -173,10 +173,10 @@ class _Checker:
     first_settings: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def servable(self, chosen: Sequence[Setup], named: Collection[str]) -> list[Setup]:
-        """Return the setups that can be served on this machine, and skip the others.
+        """Return the setups that can be started on this machine, and record why the other setups are skipped.
 
         Raises:
-            UserError: If a named setup can't be served, or no setup can.
+            UserError: If a named setup can't be started, or if no setup can be started.
         """
         found = []
         for setup in chosen:
@@ -192,7 +192,7 @@ class _Checker:
         return found
 
     def compare(self, chosen: Sequence[Setup], start: Start) -> None:
-        """Send the requests to each setup, and note the differences from the first setup's answers."""
+        """Send the requests to each setup, and record the differences from the first setup's answers."""
         application, result = self.application, self.result
         expected: Answers | None = None
         for setup in chosen:
@@ -209,7 +209,7 @@ class _Checker:
             except NotServing as error:
                 result.failed.append((setup, error))
                 if expected is None and not application.own:
-                    break  # without an answer to compare with
+                    break  # there are no answers to compare the next setups with
                 continue
             expected = given if expected is None else expected
             result.compared.append(setup)
@@ -224,7 +224,7 @@ class _Checker:
                 break
 
     def _answers(self, setup: Setup, sent: Sequence[Request], start: Start) -> Answers:
-        """Start a setup and return its answers. Keep the end of its logs if one of them is a server error."""
+        """Start a setup and return its answers. Keep the end of its logs if an answer is a server error or missing."""
         with start(setup) as server:
             given = answers(server, sent)
             self._talk(setup, server)
@@ -234,7 +234,7 @@ class _Checker:
         return dict(zip([one.name for one in sent], given, strict=True))
 
     def _compare_settings(self, setup: Setup, server: Serving) -> None:
-        """Note the settings that depend on the server, such as those of a project that tries to import uwsgi."""
+        """Record the settings that depend on the server, for example because a project tries to import uwsgi."""
         if not self.application.own or not server.supervised.has(SETTINGS):
             return
         given = dict(_flat(json.loads(server.supervised.read(SETTINGS))))
@@ -247,7 +247,7 @@ class _Checker:
             self.result.settings[setup.name] = [without_accounts(value) for value in values]
 
     def _judge(self, sent: Sequence[Request], given: Answers) -> None:
-        """Note which pages the user's project answers with an error or with another status than expected."""
+        """Record the requests that the user's project answers with an error or an unexpected status."""
         for one in sent:
             answer = given[one.name]
             if isinstance(answer, str) or answer.status >= max(500, one.status + 1):
@@ -255,10 +255,13 @@ class _Checker:
             elif answer.status != one.status:
                 self.result.unexpected.append((one, answer.status))
                 if redirect := redirect_of(answer, self.application):
-                    self.result.redirects.append(f"{one.method} {one.path} is answered {redirect}")
+                    self.result.redirects.append(f"{one.method} {one.path} answered {redirect}")
 
     def _without_varying(self, sent: Sequence[Request], given: Answers, again: Answers) -> Answers:
-        """Return the answers without the parts that differ between two starts, and without answers of another kind."""
+        """Return the answers without the parts that differ between two starts.
+
+        Leave out answers whose status or content type differs.
+        """
         kept: Answers = {}
         for one in sent:
             first, second = given[one.name], again[one.name]
@@ -271,14 +274,14 @@ class _Checker:
         return kept
 
     def _talk(self, setup: Setup, server: Serving) -> None:
-        """Send a message over the user's WebSockets, if there are any and the setup supports them."""
+        """Send a message over the user's WebSockets, if the project defines any and the setup supports them."""
         own = self.application.websocket
         if own is not None and self.application.refused(setup, [WEBSOCKET]) is None:
             request, conversation = own.request(self.application.host), own.scripted(Conversation("echo"))
             self.result.websocket_failures[setup.name] = scripted.verified(server, request, conversation)
 
     def send_cases(self, chosen: Sequence[Setup], start: Start) -> None:
-        """Run the test cases of setups for WebSockets."""
+        """Run the WebSocket test cases of each setup."""
         for setup in chosen:
             self.progress(setup.name)
             try:
@@ -289,7 +292,7 @@ class _Checker:
 
 
 def _flat(values: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the settings below a dictionary by name. The entries of a list are settings, too."""
+    """Yield the names and values of nested settings. Each item of a list counts as a setting, too."""
     if isinstance(values, dict):
         for key, value in values.items():
             yield from _flat(value, f"{name} {key}".strip())
@@ -300,7 +303,7 @@ def _flat(values: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:
-    """Return whether two setups gave the same answer, or both didn't answer."""
+    """Return whether two setups gave equivalent answers, or failed to answer in the same way."""
     if isinstance(reference, str) or isinstance(given, str):
         return reference == given
     return not differing_headers(reference, given) and meets(given, expectation(reference, own=False))

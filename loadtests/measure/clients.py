@@ -1,4 +1,4 @@
-"""The other sources of load: machines over SSH, or workers that users start."""
+"""Generate load on other machines, over SSH or with workers that users start."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOCUST_PORT = 5557
 def expected_workers(
     expect_workers: int, master_bind: str = f"127.0.0.1:{LOCUST_PORT}", expect_workers_max_wait: str = "5m"
 ) -> ExpectedWorkers:
-    """Parse the options of workers that users start.
+    """Parse the options for workers that users start.
 
     Raises:
         UserError: If a value isn't valid.
@@ -37,22 +37,23 @@ def expected_workers(
 
 
 def host_and_port(text: str, whose: str) -> tuple[str, int]:
-    """Parse an address such as ``10.0.0.1:5557``. The default port is Locust's.
+    """Parse an address such as ``10.0.0.1:5557``. The default port is Locust's default port.
 
     Raises:
-        UserError: If it isn't valid.
+        UserError: If the address isn't valid.
     """
     host, _, port = text.partition(":")
     if not host or not (port or str(LOCUST_PORT)).isdecimal() or not 0 <= int(port or LOCUST_PORT) <= 65_535:
-        raise UserError(f"{whose}: {shown(text)}: write an IPv4 address or a name, and a port: 10.0.0.1:{LOCUST_PORT}")
+        raise UserError(f"{whose} {shown(text)}: must be an IPv4 address or name, and a port: 10.0.0.1:{LOCUST_PORT}")
     return host, int(port or LOCUST_PORT)
 
 
 @dataclasses.dataclass(frozen=True)
 class Clients:
-    """The machines that generate a part of the load, or the ``workers`` that generate all of it.
+    """The other machines that generate load.
 
-    If there are neither, this machine generates the load.
+    Machines over SSH generate the load together with this machine. The ``workers`` that users start generate the whole
+    load. Without other machines and workers, this machine generates the load.
     """
 
     others: Others = ()
@@ -60,7 +61,7 @@ class Clients:
 
     @classmethod
     def parse(cls, options: HostOptions) -> Clients:
-        """Parse ``ssh://a,ssh://b``, or the options of workers that users start.
+        """Parse the clients, such as ``ssh://a,ssh://b``, or the options for workers that users start.
 
         Raises:
             UserError: If the options aren't valid.
@@ -71,11 +72,11 @@ class Clients:
         if options.clients is None:
             return cls()
         if options.servers is None:
-            raise UserError("--clients only works with servers on another machine. Name it: --servers ssh://user@host")
+            raise UserError("--clients only works with servers on another machine. Add --servers ssh://user@host")
         urls = [one.strip() for one in options.clients.split(",")]
         for url in urls:
             if not url.startswith(SCHEME):
-                raise UserError(f"--clients: {url!r}: write ssh://user@host, or several, separated by commas")
+                raise UserError(f"--clients: {url!r} is not an SSH address. Write ssh://user@host or ssh://a,ssh://b")
         *found, server = [Address.parse(url.removeprefix(SCHEME)) for url in (*urls, options.servers)]
         if len({str(server), *map(str, found)}) <= len(found):
             raise UserError("--clients: all clients and the servers must be different machines")
@@ -83,7 +84,7 @@ class Clients:
 
     @property
     def addresses(self) -> tuple[Address, ...]:
-        """The addresses of machines over SSH."""
+        """The addresses of the machines over SSH."""
         return self.others if isinstance(self.others, tuple) else ()
 
     @property
@@ -93,14 +94,14 @@ class Clients:
 
     @property
     def at_hand(self) -> Clients:
-        """The clients without workers that the run would have to wait for."""
+        """These clients, but without workers, because a run must wait until workers connect."""
         return self if self.workers is None else Clients()
 
     def engine(self, name: str) -> Engine:
-        """Return an engine that generates its load on all clients.
+        """Return an engine that generates load on all clients.
 
         Raises:
-            UserError: If the engine doesn't support this.
+            UserError: If the engine only supports this machine.
         """
         found = engines.get(name)
         if not self.others:
@@ -111,30 +112,30 @@ class Clients:
         return found.shared_with(self.others)
 
     def share(self, load: Load) -> Load:
-        """Divide the load into parts.
+        """Return the load, divided among the clients and this machine.
 
         Raises:
-            UserError: If this isn't possible.
+            UserError: If the load uses several injectors.
         """
         if not self.others:
             return load
         if load.processes > 1:
             where = "with --expect-workers, each worker" if self.workers else "with --clients, each machine"
-            raise UserError(f"{where} uses one injector. Leave out injectors")
-        # Each user has a connection, so the number of connections must be at least the number of parts.
+            raise UserError(f"{where} uses one injector. Leave out the number of injectors")
+        # Each user has a connection, and each part needs at least one.
         connections = load.connections if load.users is None else max(load.connection_count, self.parts)
         return dataclasses.replace(load, processes=self.parts, connections=connections)
 
     def look(
         self, host: Host, bind: str, port: int, allow_remote: bool, service_hosts: Iterable[Host] = ()
     ) -> tuple[OtherClient, ...]:
-        """Describe each client and its network to a port of the servers' host. The host must prove its identity.
+        """Describe each client, and its network to a port of the servers' host. The host must prove its identity.
 
         Workers that users start may share a machine.
 
         Raises:
-            UserError: If the port can't be reached, or a client is also the machine of another client, a service or the
-                servers. Each would count the other's work as other load.
+            UserError: If a client can't reach the port, or shares its machine with another client, a service or the
+                servers. On a shared machine, each program would count the other program's work as other load.
         """
         if not self.others:
             return ()
@@ -147,7 +148,7 @@ class Clients:
                     client = _client(there, host, bind, port, allow_remote)
                     if (other := names.get(there.about.boot)) is not None:
                         whose = f"--clients: {there.where} and {other} are the same machine"
-                        raise UserError(f"{whose}. Leave it out")
+                        raise UserError(f"{whose}. Leave out this client")
                     if self.addresses and not client.same_machine:
                         names[there.about.boot] = there.where
                     found.append(client)

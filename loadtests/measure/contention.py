@@ -1,4 +1,4 @@
-"""End a run early if other load disturbs one trial after the other, but not before every setup has figures."""
+"""End a run early if other load disturbs several trials in a row, but not before every setup has figures."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from loadtests.errors import UserError
 from loadtests.observe.top_processes import Takers
 from loadtests.records import Trial
 
-IN_A_ROW = 4  # a disturbance of this length isn't an accident
+IN_A_ROW = 4  # a row of four invalid trials isn't a coincidence
 OF_OTHER_MACHINES = frozenset({Reason.clients_differ, Reason.service_swapped, Reason.service_taken})
 
 
 class TooBusy(UserError):
-    """The machine or the generator makes one trial after the other invalid."""
+    """The machine or the generator made several trials in a row invalid."""
 
 
 class ContentionWatch:
-    """End a run if several trials in a row are invalid for one reason that isn't a setup's fault.
+    """End a run if several trials in a row are invalid for the same reason, and this isn't a setup's fault.
 
-    The run ends at the end of a block, or at once if nothing can be measured. If the study has several setups
-    (``labels``), trials of a single setup aren't enough, because a setup that is too fast for the generator makes only
-    its own trials invalid. Interleaved trials happen at the same time, so they need two blocks. ``takers`` finds the
-    programs that use the cores.
+    The run ends at the end of a block, or immediately if nothing can be measured. If the study has several setups,
+    invalid trials of a single setup don't end the run, because a setup that is too fast for the generator makes only
+    its own trials invalid. Interleaved trials run at the same time, so they end the run only after two blocks.
+
+    Args:
+        labels: The number of setups in the study.
+        takers: Finds the programs that use the cores.
     """
 
     def __init__(self, labels: int, takers: Callable[[], Takers]) -> None:
@@ -37,7 +40,7 @@ class ContentionWatch:
         """Handle a completed trial.
 
         Raises:
-            TooBusy: If the last trials have no figures.
+            TooBusy: If the last trials are invalid and have no figures.
         """
         reasons = machines_own(trial.flags)
         if not self._shared & reasons:
@@ -53,7 +56,7 @@ class ContentionWatch:
         """Check the last trials.
 
         Raises:
-            TooBusy: If they are invalid for one reason that isn't a setup's fault.
+            TooBusy: If the trials are invalid for the same reason, and this isn't a setup's fault.
         """
         labels = {one.label for one in self._row}
         moments = {(one.block, one.test, one.attempt) for one in self._row}
@@ -69,14 +72,15 @@ class ContentionWatch:
 
 
 def spoiled_whole(last: Iterable[Trial | None]) -> bool:
-    """Return whether contention or the generator made all of a block's latest trials invalid."""
+    """Return whether contention or the generator made all latest trials of a block invalid."""
     return all(trial is not None and is_unverified(trial.flags) for trial in last)
 
 
 def attempts_to_go_on(trials: Iterable[Trial], usual: int) -> Mapping[int, int]:
-    """Return the number of attempts by slot number when a run is resumed.
+    """Return the number of attempts that a resumed run allows, by slot number.
 
-    A slot gets ``usual`` more attempts if contention made all its trials invalid. A setup would repeat its own faults.
+    A slot gets ``usual`` more attempts if contention made all its trials invalid. If a setup made a trial invalid,
+    another attempt would fail, too.
     """
     trials = list(trials)
     made = Counter(trial.number for trial in trials)

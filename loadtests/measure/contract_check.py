@@ -1,8 +1,8 @@
-"""The contract of a run: the baseline's answers before the first trial. Every setup must give them before each trial.
+"""Check the contract of a run: before each trial, every setup must give the answers that the baseline gave at first.
 
-In the preflight, the baseline is started (once for all tests with the same supporting services) and gets all requests
-of all tests. run.json contains its answers. A project with an import error, a database that is down or a missing path
-leads to an error of one line before anything is written.
+Before the first trial, the preflight starts the baseline, once for all tests with the same supporting services, and
+sends it the requests of all tests. run.json contains the baseline's answers. If the project can't be imported, its
+database is down or a path is missing, the run ends with a one-line error before it writes anything.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from loadtests.serve.serving import NotServing, Serving
 from loadtests.serve.signed_in import NotSignedIn
 from loadtests.workload import Request
 
-NOT_SHOWN = (302, 401, 403)  # the answers to users who aren't logged in or may not see a page
+NOT_SHOWN = (302, 401, 403)  # the statuses for users who aren't logged in or don't have permission
 
 
 @dataclasses.dataclass(frozen=True)
 class Preflight:
-    """The baseline's answers to each test, and its memory in MB after these requests."""
+    """The baseline's answers to the requests of each test, and its memory in MB after these requests."""
 
     contract: Contract
     memory_mb: float
 
 
 def preflight(bench: Bench, study: Study) -> Preflight:
-    """Start the study's baseline and send each request.
+    """Start the study's baseline and send it all requests.
 
     Raises:
-        UserError: If it doesn't start, or an answer differs from the study's expectation.
+        UserError: If the baseline doesn't start, or an answer differs from the study's expectation.
     """
     baseline = next(entry for entry in study.entries if entry.label == study.baseline)
     found: Contract = {}
@@ -78,14 +78,14 @@ def _hint(bench: Bench, request: Request, given: Answer | str) -> str:
     if redirect := contract.redirect_of(given, bench.application):
         return f" ({redirect})"
     if given.status in NOT_SHOWN and any(name == "Cookie" for name, _ in request.headers):
-        return "; check the user's permissions and that the session hasn't expired"
+        return "; check the user's permissions, and whether the session has expired"
     if given.status == 400 and bench.application.own:
-        return "; if ALLOWED_HOSTS doesn't allow the host, set an allowed one with --host-header NAME"
+        return "; if ALLOWED_HOSTS doesn't contain the host, set an allowed host with --host-header NAME"
     return ""
 
 
 def requests_of(bench: Bench, server: Serving, test: Test) -> tuple[Request, ...]:
-    """Return the test's requests with the project's host and, if the test has users, their session.
+    """Return the test's requests with the project's headers and, if its users log in, with a session cookie.
 
     Raises:
         NotSignedIn: If the login fails.
@@ -99,7 +99,11 @@ def requests_of(bench: Bench, server: Serving, test: Test) -> tuple[Request, ...
 
 
 def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> tuple[list[bytes | None], list[str]]:
-    """Return the expected bodies of the test's requests under load, and messages about violations of the contract."""
+    """Check the contract of a test on a running setup.
+
+    Returns:
+        The bodies that the answers must have under load, and messages about violations of the contract.
+    """
     try:
         requests = requests_of(bench, server, test)
     except NotSignedIn as error:
@@ -109,7 +113,7 @@ def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> tuple[l
 
 
 def broken_dialect(bench: Bench, server: Serving, test: Test, entry: Entry) -> list[str]:
-    """Return sentences about deviations of the entry's setup from its WebSocket dialect."""
+    """Return a sentence for each way in which the entry's setup differs from its WebSocket dialect."""
     load = bench.load(test, server.url, entry=entry)
     if (conversation := load.conversation) is None:
         return []

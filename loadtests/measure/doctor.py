@@ -1,4 +1,4 @@
-"""Find problems on this machine that can disturb a measurement, and show solutions. This module changes nothing."""
+"""Find problems on this machine that can distort a measurement, and suggest solutions, without changing anything."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from loadtests.setups import redis, require_knobs
 from loadtests.workload import DEFAULT_ENGINE
 
 MIGRATE = "net.ipv4.tcp_migrate_req"
-BUSY = 0.10  # the share of all cores that other programs may use before they disturb a measurement
+BUSY = 0.10  # the share of all cores that other programs may use without distorting a measurement
 
 
 @dataclasses.dataclass(frozen=True)
 class MachineFinding:
-    """A finding. ``level`` is ``ok``, ``warning`` (it disturbs) or ``error`` (nothing can be measured).
+    """A finding about a machine.
 
-    ``fix`` is a solution.
+    ``level`` is ``ok``, ``warning`` (the problem can distort a measurement) or ``error`` (a measurement isn't
+    possible). ``fix`` is a suggested solution.
     """
 
     level: str
@@ -48,8 +49,8 @@ def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFin
     """Return all findings, with errors first.
 
     Args:
-        watch_s: The seconds to watch the machine.
-        study: A study whose needs are checked too.
+        watch_s: The seconds to watch the machine for other load.
+        study: A study whose requirements are checked, too.
 
     Raises:
         UserError: If a knob isn't valid.
@@ -61,7 +62,7 @@ def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFin
 
 
 def examine_servers(watch_s: float = 1.0) -> list[MachineFinding]:
-    """Return the findings on a machine that has only servers."""
+    """Return the findings on a machine that only runs servers."""
     return errors_first(_of_servers(machine.describe(), watch_s))
 
 
@@ -110,11 +111,11 @@ def _engines() -> Iterator[MachineFinding]:
 def _redis() -> MachineFinding:
     if url := os.environ.get("REDIS_URL"):
         if (why := redis.refusal(url)) is not None:
-            fix = "start it, or unset REDIS_URL, so that the harness starts one"
+            fix = "start Redis, or unset REDIS_URL so that the harness starts its own Redis"
             return warning(f"there is no Redis at REDIS_URL: {why}", fix)
-        return ok("REDIS_URL names a Redis; the harness does not measure its cost")
+        return ok("Redis is available at REDIS_URL; the harness doesn't measure its cost")
     if (version := redis.version()) is None:
-        return warning("no redis-server: daphne-redis can't be started", "install redis-server, or set REDIS_URL")
+        return warning("redis-server is missing: daphne-redis can't start", "install redis-server, or set REDIS_URL")
     return ok(f"Redis {version}")
 
 
@@ -129,7 +130,7 @@ def _cores(facts: dict[str, Any]) -> Iterator[MachineFinding]:
 def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     if facts["smt"] == "on":
         yield warning(
-            "SMT is on: two threads share a core, so the load generator and the servers may share one",
+            "SMT is on: two threads share a core, so the load generator and a server may share a core",
             "echo off | sudo tee /sys/devices/system/cpu/smt/control",
         )
     quota = facts["cgroup"].get("cpu.max") or "max"
@@ -140,9 +141,9 @@ def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
         )
     governor = facts["governor"]
     if governor is None:
-        yield ok("no frequency governor is visible, which is usual in a virtual machine; the A/A pair shows the noise")
+        yield ok("no frequency governor is visible, as usual in a virtual machine; an A/A pair shows the noise")
     elif governor != "performance":
-        yield warning(f"the governor is {governor}", "sudo cpupower frequency-set -g performance")
+        yield warning(f"the frequency governor is {governor}", "sudo cpupower frequency-set -g performance")
     if facts["turbo"] == "on":
         intel = Path("/sys/devices/system/cpu/intel_pstate/no_turbo")
         switch = f"echo 1 | sudo tee {intel}"
@@ -162,14 +163,14 @@ def _memory(facts: dict[str, Any]) -> Iterator[MachineFinding]:
 def _limits(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     files = facts["ulimit_open_files"]
     if 0 <= files < 4096:
-        yield warning(f"at most {files} open files", "ulimit -n 65536")
+        yield warning(f"a process can have at most {files} open files", "ulimit -n 65536")
     somaxconn = facts["sysctl"].get("net.core.somaxconn")
     if somaxconn and int(somaxconn) < 1024:
         yield warning(f"net.core.somaxconn is {somaxconn}", "sudo sysctl net.core.somaxconn=4096")
     ports = [int(port) for port in (facts["sysctl"].get("net.ipv4.ip_local_port_range") or "").split()]
     if len(ports) == 2 and ports[1] - ports[0] < 20000:
         yield warning(
-            f"{ports[1] - ports[0]} local ports: without keep-alive, each request occupies one for a minute",
+            f"only {ports[1] - ports[0]} local ports: without keep-alive, each request occupies a port for a minute",
             "sudo sysctl net.ipv4.ip_local_port_range='10240 65535'",
         )
 
@@ -180,6 +181,6 @@ def other_load(watch_s: float = top_processes.WATCHED_S) -> MachineFinding:
     if found.of_all_cores > BUSY:
         return warning(
             f"other programs use {found.of_all_cores:.0%} of the cores; {found.sentence}",
-            "stop other programs. If it is steal, choose a machine whose cores are not shared",
+            "stop other programs. If the cause is steal time, choose a machine whose cores aren't shared",
         )
     return ok(f"the cores are idle ({found.of_all_cores:.0%} busy)")

@@ -1,6 +1,7 @@
 """Read the hosts of a run from options or a hosts file.
 
-They are servers, clients that generate a part of the load (``clients.py``), and services on separate machines.
+The hosts are the servers, the clients that generate a part of the load (``clients.py``), and the separate machines of
+services.
 """
 
 from __future__ import annotations
@@ -33,28 +34,28 @@ SERVERS = "servers"
 class HostsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A hosts file.
 
-    An example::
+    For example::
 
-    servers = "ssh://bench@10.0.0.2"
-    clients = ["ssh://bench@10.0.0.3"]
-    services = { redis = "ssh://bench@10.0.0.4" }
+        servers = "ssh://bench@10.0.0.2"
+        clients = ["ssh://bench@10.0.0.3"]
+        services = { redis = "ssh://bench@10.0.0.4" }
     """
 
     servers: Annotated[str | None, Meta(description="The host of the servers: ssh://user@host.")] = None
-    clients: Annotated[list[str], Meta(description="Hosts that make a part of the load.")] = []
-    services: Annotated[dict[str, str], Meta(description="Hosts of services, by the service's name.")] = {}
+    clients: Annotated[list[str], Meta(description="The hosts that generate a part of the load.")] = []
+    services: Annotated[dict[str, str], Meta(description="The hosts of services, by service name.")] = {}
 
 
 @dataclasses.dataclass(frozen=True)
 class HostOptions:
-    """The hosts as their options name them, or None.
+    """The hosts of a run, in the format of the command-line options. None means that an option isn't set.
 
     Args:
-        servers: The host of the servers.
-        clients: The hosts that generate a part of the load.
-        services: The separate machines of services.
+        servers: The host of the servers, such as ``ssh://a``.
+        clients: The hosts that generate a part of the load, such as ``ssh://b,ssh://c``.
+        services: The hosts of services, such as ``redis=ssh://d``.
         of_file: Whether the hosts come from a hosts file.
-        workers: The workers that users start.
+        workers: The number of workers that users start, and where the workers connect.
     """
 
     servers: str | None = None
@@ -72,7 +73,7 @@ class HostOptions:
         file: Path | None,
         workers: ExpectedWorkers | None = None,
     ) -> HostOptions:
-        """Create it from the options, or from the file instead.
+        """Combine the command-line options, or read all hosts from a hosts file instead.
 
         Raises:
             UserError: If the options contradict each other, or the file isn't valid.
@@ -83,7 +84,7 @@ class HostOptions:
                 raise UserError(f"{file} contains all hosts. Leave out --servers, --clients and --services")
             options = cls.read(file)
         if workers and options.clients:
-            raise UserError("--expect-workers generates all of the load. Leave out clients")
+            raise UserError("--expect-workers: the workers generate the whole load. Leave out the clients")
         return dataclasses.replace(options, workers=workers)
 
     @classmethod
@@ -91,7 +92,7 @@ class HostOptions:
         """Read a hosts file.
 
         Raises:
-            UserError: If it isn't valid.
+            UserError: If the file isn't valid.
         """
         table = decode.convert(decode.read_toml(file), HostsTable, str(file))
         services = _joined(f"{name}={on}" for name, on in table.services.items())
@@ -109,14 +110,17 @@ class HostOptions:
 
     @property
     def machines(self) -> list[tuple[str, str]]:
-        """The role (``servers``, ``clients`` or ``services``) and address of each other machine."""
+        """The role (``servers``, ``clients`` or ``services``) and the address of each machine except this machine."""
         found = [(SERVERS, self.servers)] if self.servers else []
         found += [("clients", one) for one in _split(self.clients)]
         return found + [("services", one.partition("=")[2]) for one in _split(self.services)]
 
 
 def machines(where: str) -> list[tuple[str, str]]:
-    """Return the machine for servers at an address, or all machines of a hosts file, like ``HostOptions.machines``.
+    """Return the roles and addresses of all machines in a hosts file, or of a single server machine.
+
+    Args:
+        where: The path of the hosts file, or the address of the machine.
 
     Raises:
         UserError: If the file isn't valid or contains no machine.
@@ -124,7 +128,7 @@ def machines(where: str) -> list[tuple[str, str]]:
     if not (where.endswith(SUFFIX) or Path(where).is_file()):
         return [(SERVERS, where)]
     if not (found := HostOptions.read(Path(where)).machines):
-        raise UserError(f'{where} contains no machines. Write servers = "ssh://user@host"')
+        raise UserError(f'{where} contains no machines. Add servers = "ssh://user@host"')
     return found
 
 
@@ -138,9 +142,9 @@ def _split(text: str | None) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class ServiceHosts:
-    """The services' machines, or no machines if all services run on the servers' machine.
+    """The separate machines of services, or no machines if all services run on the servers' machine.
 
-    ``needed`` means that a study must use each of them.
+    ``needed`` means that a study must use all of these services.
     """
 
     machines: Mapping[Service, Ssh] = dataclasses.field(default_factory=dict)
@@ -148,7 +152,7 @@ class ServiceHosts:
 
     @classmethod
     def parse(cls, options: HostOptions, clients: tuple[Address, ...]) -> ServiceHosts:
-        """Parse ``redis=ssh://c``. Servers and clients must be on other machines.
+        """Parse services and their machines, such as ``redis=ssh://c``. Servers and clients must be on other machines.
 
         Raises:
             UserError: If the options aren't valid.
@@ -162,9 +166,9 @@ class ServiceHosts:
         for one in (options.services or "").split(","):
             name, _, where = one.strip().partition("=")
             if not where.startswith(SCHEME):
-                raise UserError(f"--services: {one.strip()!r}: write service=machine, such as redis=ssh://user@host")
+                raise UserError(f"--services: {one.strip()!r} is not service=machine. Write redis=ssh://user@host")
             if name in {service.name for service in found}:
-                raise UserError(f"--services: {name} occurs twice. A service runs on one machine")
+                raise UserError(f"--services: {name} occurs twice. A service can only run on one machine")
             if name not in able:
                 raise UserError(f"--services: {unknown('service that can run on a separate machine', name, able)}")
             if known[name].of_others:
@@ -177,23 +181,23 @@ class ServiceHosts:
         return cls(found, needed=not options.of_file)
 
     def used_by(self, names: Collection[str]) -> ServiceHosts:
-        """Return the machines of services in a study.
+        """Return the machines of the services with these names, which are the services that a study uses.
 
         Raises:
-            UserError: If a needed service isn't used.
+            UserError: If a study must use all services (``needed``) but doesn't use one of them.
         """
         for service in self.machines if self.needed else ():
             if service.name not in names:
-                raise UserError(f"--services: no setup of the study uses {service.name}. Leave it out")
+                raise UserError(f"--services: the study doesn't use {service.name}. Leave it out")
         used = {service: machine for service, machine in self.machines.items() if service.name in names}
         return dataclasses.replace(self, machines=used)
 
     def attached_to(self, servers: Host) -> Host:
-        """Return the servers' host with these services on their machines."""
+        """Return the servers' host, with these services on their separate machines."""
         return WithServices(servers, self.machines) if self.machines else servers
 
     def look(self, servers: Host, port: int, allow_remote: bool) -> tuple[ServiceHost, ...]:
-        """Describe each machine, and the network to it from the servers. The machine must prove its identity.
+        """Describe each machine, and the network from the servers to it. The machine must prove its identity.
 
         Raises:
             UserError: If a machine can't be used.
@@ -208,12 +212,12 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
         raise UserError(f"the service {service.name} on {there.name}: {lacks}")
 
     def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        # Called on the servers' machine, because a firewall lets that address through.
+        # The servers' machine connects, because a firewall may only allow the address of the servers.
         return servers.network_to(host, address, token, client if servers.name == "local" else servers.bind())
 
     bind = there.listens_on()
     if there.boot() == servers.boot() and servers.bind() in (bind, "0.0.0.0"):
-        why = "is the machine of the servers"
+        why = "is also the servers' machine"
         raise UserError(f"{there.name} {why}. Leave out --services {service.name}={there.name}")
     try:
         way = there.require_reachable(bind, port, allow_remote, look)
@@ -235,7 +239,7 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
 def _remarks_on(service: Service, there: Ssh, bind: str) -> Iterator[str]:
     whose = f"{service.label} on {there.name}"
     if service.of_others:
-        yield f"{whose} is the server in {service.variable}; its CPU time includes its work for other clients"
+        yield f"{whose} is the server that {service.variable} names; its CPU time includes work for other clients"
     elif public(ipaddress.ip_address(bind)):
         yield (
             f"{whose} listens on {bind}, which is a public address; it requires a password, but the password and "

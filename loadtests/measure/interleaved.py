@@ -30,18 +30,19 @@ from loadtests.serve import health
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Request
 
-# A connection may be idle during the other setups' slices. Only KEEP_ALIVE makes a server close it earlier.
+# Connections may be idle for this time, during the slices of other setups. A server closes a connection earlier only if
+# KEEP_ALIVE is set.
 IDLE_S = 50.0
-# The time to measure the CPU use of idle setups.
+# For this time, the CPU use of idle setups is measured.
 REST_S = 1.0
-# If a slice takes this much longer than planned, it left work behind, which would disturb the other setups.
+# If a slice takes this much longer than planned, it left unfinished work behind, which would disturb the other setups.
 OVERTIME_S = 1.0
 
-MAX_TIMED = 8  # the number of requests in a mix whose response time at rest is measured
+MAX_TIMED = 8  # the response time at rest is measured for at most 8 requests of a mix
 ANSWERED_WITHIN_S = 10.0
 
 OnStep = Callable[[str, float], None]
-"""A function that gets the name of the next step and its estimated seconds."""
+"""A function that is called with the name of the next step and its estimated duration in seconds."""
 
 
 def run_interleaved(
@@ -54,7 +55,7 @@ def run_interleaved(
     for start_options in dict.fromkeys(one.test.start_options for one in planned):
         group = [one for one in planned if one.test.start_options == start_options]
         tests = list(dict.fromkeys(one.test.name for one in group))
-        while tests:  # after a lost connection to the servers, start them again for the remaining tests
+        while tests:  # if the connection to the servers is lost, start the setups again for the remaining tests
             with contextlib.ExitStack() as stack:
                 block = _Block(bench, on_step)
                 block.start(group, start_options, stack)
@@ -67,10 +68,10 @@ def run_interleaved(
 
 @dataclasses.dataclass
 class _Measured:
-    """A setup in a test.
+    """A running setup in one test, with its load and the slices so far.
 
-    It contains the server, the load, the time to answer the health check and the requests at rest, and the slices so
-    far.
+    ``healthy_in_s`` and ``answers_in_s`` are the response times at rest, for the health check and for the test's
+    requests.
     """
 
     planned: PlannedTrial
@@ -90,9 +91,9 @@ class _Block:
     """The setups of a block that run at the same time.
 
     Attributes:
-        servers: Each server, or its failure to start, by label.
-        idle_cpu: The CPU seconds per second of each idle setup.
-        lost: The reason if the connection to all servers is lost.
+        servers: The running server of each setup, or the error if it didn't start, by label.
+        idle_cpu: The CPU seconds per second that each setup uses while it is idle, by label.
+        lost: The error if the connection to the servers' host was lost.
     """
 
     bench: Bench
@@ -104,7 +105,7 @@ class _Block:
     lost: ConnectionLost | None = None
 
     def start(self, planned: Sequence[PlannedTrial], start_options: StartOptions, stack: contextlib.ExitStack) -> None:
-        """Start the setups, each with its own supporting services, until the stack is closed."""
+        """Start the setups, each with its own supporting services. Closing the stack stops them."""
         entries = {one.entry.label: one.entry for one in planned}
         try:
             for port, (label, entry) in zip(self.bench.ports(len(entries)), entries.items(), strict=True):
@@ -161,7 +162,7 @@ class _Block:
             measured = {one.planned.entry.label: one for one in ready if one is not None}
             answer_s = max((one.answers_in_s for one in measured.values()), default=0.0)
             settle_s, lengths = slices.settle(answer_s), slices.slices(test.pace.seconds, answer_s)
-            # Another attempt has another order.
+            # Another attempt uses another order of the setups.
             rounds = slices.orders(list(measured), len(lengths), chance + planned[0].attempt - 1)
             for seconds, labels in zip(lengths, rounds, strict=True):
                 self._calibrate(maker)
@@ -181,7 +182,7 @@ class _Block:
             self.other_calibrations_s.setdefault(name, []).append(round(seconds, 4))
 
     def _ready(self, planned: PlannedTrial, builder: TrialBuilder, maker: LoadMaker, chance: int) -> _Measured | None:
-        """Warm up a setup. Return None if it can't be measured. The builder then has the reason."""
+        """Warm up a setup. If it can't be measured, return None and record the reason in the builder."""
         test, server = planned.test, self.servers[planned.entry.label]
         self.on_step(f"{planned}: warming up", test.warmup_s)
         if isinstance(server, NotServing):
@@ -226,7 +227,7 @@ class _Block:
             one.builder.failed(NotServing(where, one.server.logs()))
 
     def _keep(self, one: _Measured) -> None:
-        """Combine all slices of a setup."""
+        """Combine the results of all slices of a setup."""
         result, builder = one.load.result(), one.builder
         builder.keep(result, processes.together(each.processes for each in one.observations))
         builder.gauges = gauges.joined(
@@ -235,7 +236,7 @@ class _Block:
         builder.meanwhile = joined(one.slices)
         builder.add(self.bench, one.observations, [result])
         if one.planned.test.fixed_rate is None:
-            builder.note(planned=None, sent=None)  # only a fixed rate has a planned number
+            builder.note(planned=None, sent=None)  # only a load with a fixed rate has planned requests
         if builder.evidence.processes_died or builder.evidence.service_failed:
             builder.log = one.server.logs()
 

@@ -1,4 +1,4 @@
-"""Observe a load without disturbing it: CPU by role each second, and the recipe of an origin next to the setup."""
+"""Observe a load without disturbing it: the CPU use by role each second, and the recipe of the setup's origin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from loadtests.workload import Request
 
 EVERY_S = 1.0
 SHORTEST_S = 0.2  # a shorter last sample is mostly noise
-ORIGIN_URL = "origin.url"  # in RUN_DIR; supervisor/origin.sh writes it
+ORIGIN_URL = "origin.url"  # supervisor/origin.sh writes this file to RUN_DIR
 ORIGIN_ANSWERS_S = 10.0
 
 
@@ -39,25 +39,25 @@ class LoadWatch:
 
     def prepare(self) -> None:
         """Find the processes to observe."""
-        # without these, because their processes come and go
+        # leave out services whose processes come and go
         parts = [part for part in self._server.parts() if not part.as_one]
         usage = self._host.usage(parts, self._server.folder)
-        known = self._host.cpu_s(usage)  # None, or without processes on another host
+        known = self._host.cpu_s(usage)  # None for a remote host; never includes processes on other hosts
         self._roles = None if known is None else {pid: one.role for pid, one in usage.items() if pid in known}
 
     def start(self) -> None:
-        """Start to observe."""
+        """Start the observation."""
         if (roles := self._roles) is not None:
             self._cpu = CpuWatch(lambda: self._host.cpu_s(roles) or {}, roles)
             self._cpu.start()
-        self._origin.restart()  # last, so that its stages start with the load
+        self._origin.restart()  # this is the last step, so that the stages of the recipe start with the load
 
     def stop(self) -> tuple[CpuSample, ...]:
-        """Stop, and return the samples."""
+        """Stop the observation, and return the CPU samples."""
         return self._cpu.stop() if self._cpu is not None else ()
 
     def observed(self) -> Meanwhile:
-        """Return all observations after the load."""
+        """Stop the observation after the load, and return all results."""
         return Meanwhile(self.stop(), self._origin.observed())
 
 
@@ -88,13 +88,13 @@ class CpuWatch:
         self._sampler.start()
 
     def stop(self) -> tuple[CpuSample, ...]:
-        """Stop. The last part of a second is a sample too, unless it is too short."""
+        """Stop, and return the samples. The last incomplete second is a sample, too, unless it is too short."""
         if self._sampler.stop() and self._clock() - self._last >= SHORTEST_S:
             self.sample()
         return tuple(self._samples)
 
     def sample(self) -> None:
-        """Add a sample of the use since the last one, for processes that exist in both."""
+        """Add a sample: the CPU use since the previous sample, of processes that existed at both times."""
         used, now = self._read(), self._clock()
         elapsed = now - self._last
         cores = dict.fromkeys(self._roles.values(), 0.0)
@@ -107,13 +107,13 @@ class CpuWatch:
 
 
 class OriginWatch:
-    """The origin whose address is in a folder, if there is one."""
+    """Observe the origin of a running setup, if it has one. The setup's folder contains the origin's address."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def restart(self) -> None:
-        """Restart its recipe at the first stage, and reset its counts."""
+        """Restart the origin's recipe at the first stage, and reset the origin's counts."""
         self._ask("restart")
 
     def observed(self) -> OriginObservation | None:
@@ -151,7 +151,7 @@ def _stage(stage: Stage) -> OriginStage:
 
 @dataclasses.dataclass(frozen=True)
 class WatchedSlice:
-    """A slice of load: its settling and measured seconds, and the observations."""
+    """A slice of load: the seconds until it settled, the measured seconds, and the observations."""
 
     settle_s: float
     measured_s: float
@@ -159,7 +159,7 @@ class WatchedSlice:
 
 
 def joined(slices: Sequence[WatchedSlice]) -> Meanwhile:
-    """Join the observations of several slices on one time axis of measured seconds."""
+    """Join the observations of several slices on a common time axis, which contains only the measured seconds."""
     cpu: list[CpuSample] = []
     measured_s = 0.0
     for one in slices:
@@ -171,9 +171,10 @@ def joined(slices: Sequence[WatchedSlice]) -> Meanwhile:
 
 
 def _one_origin(slices: Sequence[WatchedSlice]) -> OriginObservation | None:
-    """Combine the origin's observations.
+    """Combine the observations of the origin in all slices.
 
-    It restarts its recipe in each slice, so several stages have no common time axis.
+    The origin restarts its recipe in each slice. If the recipe has several stages, leave them out, because the slices
+    have no common time axis.
     """
     found = [(one.settle_s, one.observed.origin) for one in slices if one.observed.origin is not None]
     if not found:

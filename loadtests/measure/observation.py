@@ -44,10 +44,11 @@ class PlannedTrial:
 
 @dataclasses.dataclass(frozen=True)
 class LoadObservation:
-    """The observations around one load, or one slice.
+    """The observations of a load or a slice.
 
-    ``processes`` and ``conditions`` are differences over the load. ``before`` and ``after`` contain the use by pid at
-    the start and at the end. ``other_hosts`` has the conditions of the run's other hosts by address.
+    ``processes`` and ``conditions`` describe the time of the load. ``before`` and ``after`` contain the resource use of
+    processes at the start and at the end, by pid. ``other_hosts`` contains the conditions on the run's other hosts, by
+    address.
     """
 
     processes: tuple[Process, ...]
@@ -65,7 +66,7 @@ class LoadObservation:
 
 
 def ended(before: Mapping[int, Usage], after: Mapping[int, Usage]) -> list[Usage]:
-    """Return the processes that are only in ``before``."""
+    """Return the processes that ended, which are in ``before`` but not in ``after``."""
     return [before[pid] for pid in before.keys() - after.keys()]
 
 
@@ -82,8 +83,8 @@ def observe_load(
         bench: The run's context.
         server: The setup.
         make: Generates the load. It calls its two arguments right before and right after the observed time.
-        settle_s: The first seconds, which the gauges leave out.
-        left_after_s: The seconds after the load until the remaining database connections are counted.
+        settle_s: The seconds at the start of the load that the gauges leave out.
+        left_after_s: The seconds to wait after the load before the remaining database connections are counted.
     """
     host, cores = bench.host, bench.cores.servers
     parts = [*server.parts(), *host.parts()]
@@ -133,7 +134,7 @@ def observe_load(
 
 
 def on_other_hosts(before: Mapping[str, OthersMoment], after: Mapping[str, OthersMoment]) -> dict[str, Conditions]:
-    """Return the changes on the run's other hosts by address."""
+    """Return the conditions on the run's other hosts between two moments, by address."""
     return {name: other_load.between(before[name], after[name]) for name in before.keys() & after.keys()}
 
 
@@ -152,13 +153,13 @@ class TrialBuilder:
 
     @property
     def over(self) -> bool:
-        """Whether it is known that nothing more can be measured."""
+        """Whether a failure makes further measurements pointless."""
         found = self.evidence
         failed = found.contract_differences or found.connection_lost or found.service_failed
         return found.started is False or found.recovered is False or bool(failed)
 
     def note(self, **evidence: object) -> None:
-        """Add to the evidence."""
+        """Set fields of the evidence."""
         self.evidence = dataclasses.replace(self.evidence, **evidence)  # type: ignore[arg-type]
 
     def failed(self, error: NotServing) -> None:
@@ -190,7 +191,7 @@ class TrialBuilder:
         self.note(**capacity.generator_evidence(result))
 
     def add(self, bench: Bench, loads: Sequence[LoadObservation], results: Sequence[Result]) -> None:
-        """Add the observations of all loads of the trial, and of the times between them."""
+        """Add the observations of all loads of the trial, and of the times between the loads."""
         between = [ended(one.after, other.before) for one, other in itertools.pairwise(loads)]
         died = [usage for gone in (*(one.died for one in loads), *between) for usage in gone]
         machine = conditions.together([one.conditions for one in loads])
@@ -206,7 +207,7 @@ class TrialBuilder:
         )
 
     def calibrated(self, servers: Sequence[float], other_hosts: Mapping[str, Sequence[float]]) -> None:
-        """Add the calibration times of the servers' host and of the others, by address."""
+        """Add the calibration times of the servers' host, and of the other hosts by address."""
         rows = (
             dataclasses.replace(one, calibration_s=tuple(other_hosts.get(one.machine, ())))
             for one in self.evidence.other_hosts
@@ -216,7 +217,7 @@ class TrialBuilder:
     def trial(self, bench: Bench, planned: PlannedTrial) -> Trial:
         """Return the judged trial."""
         self.note(shared_core=bench.cores.shared)
-        self.log = without_accounts(self.log)  # a run folder contains it
+        self.log = without_accounts(self.log)  # run folders must not contain passwords
         charged = set(bench.setups[planned.entry.setup].charges)
         unseen = sorted(charged - {process.role for process in self.processes}) if self.processes else []
         result = None if planned.test.search else self.result
@@ -240,7 +241,7 @@ def _other_hosts(
 ) -> tuple[HostConditions, ...]:
     """Return the conditions on the run's other hosts.
 
-    These are the hosts that the servers' host knows, and the clients in results.
+    These are the hosts that the servers' host observes, and the clients in the results.
     """
     observed: defaultdict[str, list[Conditions]] = defaultdict(list)
     for load in loads:
@@ -253,14 +254,17 @@ def _other_hosts(
     rows = []
     for name, several in sorted(observed.items()):
         total = conditions.together(several)
-        generates = not name or name not in known  # the servers' host knows services and this machine
+        generates = not name or name not in known  # the servers' host observes services' hosts and this machine
         change = _frequency_change(bench, name, total.mhz)
         rows.append(HostConditions(name, generates, round(total.other_load, 4), total.swapped_pages, change))
     return tuple(rows)
 
 
 def _frequency_change(bench: Bench, machine: str | None, mhz: float | None) -> float | None:
-    """Return a machine's frequency (None: the servers') relative to the median of the run's trials so far, minus 1."""
+    """Return the relative difference between a machine's frequency and the median of the run's trials so far.
+
+    ``machine`` is None for the servers' machine.
+    """
     if mhz is None:
         return None
     before = bench.mhz.setdefault(machine, [])

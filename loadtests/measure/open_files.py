@@ -1,6 +1,6 @@
-"""The open files that a test needs, including its connections, and the allowed number, which is the hard limit.
+"""Check that a process may open as many files as a test needs, including its connections.
 
-All started processes raise their limit to it (supervisor/defaults.sh).
+The limit is the hard limit of open files. All processes of a run raise their soft limit to it (supervisor/defaults.sh).
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from loadtests.plan.kinds import Test
 from loadtests.setups.fetching import ORIGIN
 from loadtests.workload import Load
 
-RESERVE = 200  # for each process: logs, sockets, a database, and new connections
-MAX_TAKEN = 65_536  # supervisor/defaults.sh doesn't use more
+RESERVE = 200  # the additional files of a process: logs, sockets, a database, and new connections
+MAX_TAKEN = 65_536  # supervisor/defaults.sh doesn't raise the limit further
 NOWHERE = "http://127.0.0.1:1"
 
 
 def connections(load: Load) -> int:
     """Return the number of connections that a load keeps open.
 
-    A fixed rate counts only silent connections: it needs few others unless the server is slow, and at most a thousand.
+    At a fixed rate, only silent connections count: the load needs few other connections unless the server is slow, and
+    at most a thousand.
     """
     if load.users is not None:
         return load.users.users or 0
@@ -33,9 +34,9 @@ def connections(load: Load) -> int:
 
 
 def needed(test: Test) -> int:
-    """Return the open files of the process that needs the most.
+    """Return the number of open files that the server needs. No other process needs more.
 
-    This is the server, which may also have a connection to an origin for each client.
+    For each client, the server may also have a connection to an origin.
     """
     clients = connections(test.load(NOWHERE, test.requests, (), None))
     return clients * (2 if ORIGIN in test.services else 1) + RESERVE
@@ -51,7 +52,7 @@ def require(tests: Iterable[Test]) -> None:
     """Check that the limit is high enough for all tests.
 
     Raises:
-        UserError: If a test needs more.
+        UserError: If a test needs more files.
     """
     most = allowed()
     for test in tests:
@@ -60,7 +61,7 @@ def require(tests: Iterable[Test]) -> None:
 
 
 def fix(count: int) -> str:
-    """Return a solution for a limit that is too low."""
+    """Return a solution if the limit is lower than ``count``."""
     if count > MAX_TAKEN:
         return f"use fewer connections; a process can have at most {MAX_TAKEN:,} open files"
     return f"raise the hard limit (`ulimit -Hn {count}` as root, or nofile in limits.conf), or use fewer connections"

@@ -1,4 +1,4 @@
-"""Prepare a run: select the setups that can be served, and create its folder, or plan a dry run."""
+"""Prepare a run: select the setups that can be served and create the run folder, or plan a dry run."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ SEEDS = 2**32
 
 @dataclasses.dataclass(frozen=True)
 class RunOptions:
-    """The folder of a run, the seed of its order, the goal for adding blocks, and the user's own project.
+    """The options of a run: its folder, the seed of its order, the goal for adding blocks, and the user's own project.
 
-    None means that the run chooses a value, or that there is no such option.
+    None means that the run chooses a value, or that the option isn't used.
     """
 
     output: Path | None = None
@@ -59,7 +59,7 @@ class RunOptions:
 
 
 def require(study: Study, options: RunOptions) -> None:
-    """Check everything that can be known immediately.
+    """Check everything that can be checked immediately.
 
     Raises:
         UserError: If the run can't start.
@@ -77,7 +77,8 @@ def prepare(
 ) -> Execution:
     """Create the run folder of a study.
 
-    A setup that can't be served, or can't run a test, is left out. run.json contains the reason.
+    Setups that can't be served are left out of the study, and setups that can't run a test are left out of the test.
+    run.json contains the reasons.
 
     Raises:
         UserError: If another problem would prevent the run. In this case no file is written.
@@ -138,9 +139,9 @@ def prepare(
 
 @dataclasses.dataclass(frozen=True)
 class DryRun:
-    """A run that isn't started. Without a seed, its order is only an example.
+    """The plan of a run that isn't started. Without a seed, its order is only an example.
 
-    ``problem`` is the known reason why the run can't start, or None.
+    ``problem`` is the reason why the run couldn't start, or None.
     """
 
     study: Study
@@ -160,7 +161,7 @@ class DryRun:
 
     @property
     def seconds(self) -> float:
-        """The estimated seconds of the run."""
+        """The estimated duration of the run in seconds."""
         return planned_seconds(self.study, self.order)
 
 
@@ -194,9 +195,9 @@ def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) 
 
 
 def _fitting_memory(bench: Bench, study: Study, baseline_mb: float) -> Study:
-    """Limit the setups that run at the same time to the free memory.
+    """Limit the number of setups that run at the same time, so that they fit into the free memory.
 
-    Assume that each worker is as large as the baseline's.
+    Assume that each worker needs as much memory as a worker of the baseline.
     """
     workers = {entry.label: setups.workers(entry.env) for entry in study.entries}
     worker_mb = baseline_mb / workers[study.baseline]
@@ -204,9 +205,9 @@ def _fitting_memory(bench: Bench, study: Study, baseline_mb: float) -> Study:
 
 
 def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = silent) -> Execution:
-    """Open a run folder to resume it, with the knobs of its start.
+    """Open the folder of a run to resume the run, with the knobs that were set when it started.
 
-    Unless the run has ended, slots get new attempts if contention made all their trials invalid.
+    If contention made all trials of a slot invalid, the slot gets new attempts, unless the run has ended.
 
     Raises:
         UserError: If the machine, the packages or the setups' files have changed.
@@ -218,7 +219,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         own = project.Options.from_dict(record.application.options) if record.application else None
     except TypeError as error:
         raise UserError(
-            f"{folder}: this version doesn't know its project's options: {error}. Start a new run"
+            f"{folder}: this version doesn't support the project's options: {error}. Start a new run"
         ) from None
     except UserError as error:
         raise UserError(f"{folder}: {error}") from None
@@ -226,10 +227,10 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     if not_kept := sorted({name for name, value in headers if value == REPLACED}):
         names = ", ".join(not_kept)
         raise UserError(
-            f"{folder}: its requests have secret headers ({names}), which a run folder doesn't store. Start a new run"
+            f"{folder}: its requests contain secret headers ({names}), which run folders don't store. Start a new run"
         )
     if own and REPLACED in (own.before or ""):
-        raise UserError(f"{folder}: --setup-command has a secret, which a run folder doesn't store. Start a new run")
+        raise UserError(f"{folder}: --setup-command contains a secret, which run folders don't store. Start a new run")
     try:
         run.record = record = dataclasses.replace(record, study=record.study.with_bodies())
     except UserError as error:
@@ -245,7 +246,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     ):  # don't run --setup-command of the user's project again: the project stays as the trials left it
         progress("preparing the project")
         bench.application.prepare()
-    # An ended run isn't changed, and its empty cells keep their reasons.
+    # A run that has ended doesn't change, and its report still explains the cells without figures.
     attempts = {} if record.ended else attempts_to_go_on(run.trials(), ATTEMPTS)
     return Execution(run, bench, attempts=attempts)
 
@@ -253,7 +254,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
 def _changed(
     bench: Bench, record: RunRecord, about: OwnProject | None, environments: tuple[EnvironmentRecord, ...]
 ) -> list[str]:
-    """Return the names of the things that have changed since the run's start."""
+    """Return the names of everything that has changed since the run started, such as ``packages``."""
     study = record.study
     same = {
         "machine": bench.host.machine()["cpu"] == record.machine.get("cpu"),
@@ -270,15 +271,15 @@ def _changed(
 
 
 def _machines(hosts: Iterable[ServiceHost]) -> list[tuple[str, object, str | None]]:
-    """Return the properties of the services' machines that must not change."""
+    """Return the properties of the services' machines that must not change during a run."""
     return [(one.service, one.machine.get("cpu"), one.version) for one in hosts]
 
 
 def _application(own: project.Options | None, study: Study, progress: Announce) -> project.Found:
-    """Return the served project.
+    """Load the project to serve, either the user's own or the sample project.
 
     Raises:
-        UserError: If it can't be loaded, or a knob isn't valid.
+        UserError: If the project can't be loaded, or a knob isn't valid.
     """
     for entry in study.entries:
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
@@ -290,7 +291,7 @@ def _application(own: project.Options | None, study: Study, progress: Announce) 
 
 
 def _about(own: project.Options | None, served: project.Found) -> OwnProject | None:
-    """Return the record of the project if it is the user's."""
+    """Return the record of the user's own project, or None for the sample project."""
     return OwnProject(options=own.to_dict(), remarks=served.remarks, **served.facts) if own else None
 
 
@@ -299,7 +300,7 @@ def _environments(served: project.Found) -> tuple[EnvironmentRecord, ...]:
 
 
 def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
-    """Return the study without the setups that can't be served, and the left-out setups with the reasons.
+    """Return the study without the setups that can't be served, and the reasons why setups are left out.
 
     Raises:
         UserError: If the baseline can't be served.
@@ -341,13 +342,13 @@ def _services(bench: Bench, study: Study) -> dict[str, str]:
 
 
 def _versions(bench: Bench, study: Study) -> dict[str, Any]:
-    """Return the versions of the study's software, including other stacks."""
+    """Return the versions of the study's software, including the software in other stacks."""
     stacks = filter(None, (bench.setup_of(entry).stack for entry in study.entries))
     return {**bench.host.versions(), **other_stacks.versions(stacks)}
 
 
 def _packages(versions: dict[str, Any]) -> dict[str, Any]:
-    """Return the Python packages, which must not change within a run."""
+    """Return the versions of Python packages, which must not change during a run."""
     return {name: value for name, value in versions.items() if name == "packages" or name.startswith("stack_")}
 
 

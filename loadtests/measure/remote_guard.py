@@ -11,10 +11,10 @@ from loadtests.workload.secrets import without_login
 
 
 def require_local(url: str, allow_remote: bool) -> None:
-    """Check a URL.
+    """Check that load may be sent to a URL.
 
     Raises:
-        UserError: If it isn't a URL, or its host is another machine and this isn't allowed.
+        UserError: If the URL isn't valid, or its host is another machine and ``allow_remote`` is false.
     """
     try:
         parts = urllib.parse.urlsplit(url)
@@ -23,7 +23,7 @@ def require_local(url: str, allow_remote: bool) -> None:
         raise UserError(f"{without_login(url)!r} is not a URL: {without_login(str(error))}") from None
     if parts.scheme not in ("http", "https") or not host:
         shown = without_login(url)
-        raise UserError(f"{shown!r} is not a URL that load can be sent to. Write http://127.0.0.1:8000/")
+        raise UserError(f"{shown!r} is not an HTTP URL. Write a URL such as http://127.0.0.1:8000/")
     if not allow_remote and not _is_loopback(host):
         raise UserError(f"{host} is a different machine. If its owner agrees to the load, add --allow-remote")
 

@@ -1,4 +1,4 @@
-"""Run a study: write trial after trial into a run folder, which can be read and resumed at any moment."""
+"""Run a study: write each trial to a run folder, which can be read at any time and resumed after an interruption."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from loadtests.records import Second, Trial
 from loadtests.records.run.folder import Run
 
 ATTEMPTS = 2  # an invalid trial is repeated once
-REPEATS = 0.1  # the share of a run's time for repeats after contention; it is announced and not exceeded
+REPEATS = 0.1  # the share of a run's time that is reserved for repeats after contention
 
 RunTrial = Callable[[Bench, PlannedTrial, OnSecond], Trial]
 RunInterleaved = Callable[[Bench, Sequence[PlannedTrial], OnStep], Generator[Sequence[Trial], None, None]]
 
 
 class Watcher(Protocol):
-    """Follow a run."""
+    """Receive the events of a run."""
 
     def doing(self, what: str, seconds: float) -> None:
-        """Handle the start of a step of about ``seconds``."""
+        """Handle the start of a step that takes about ``seconds``."""
 
     def second(self, second: Second) -> None:
         """Handle a second of load."""
@@ -49,7 +49,7 @@ class Watcher(Protocol):
         """Handle a completed trial. ``again`` means that it is invalid and will be repeated."""
 
     def block_ended(self, block: int) -> None:
-        """Handle the end of a block with its repeats."""
+        """Handle the end of a block, including its repeated trials."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Execution:
 
     Args:
         run: The run folder.
-        bench: The bench.
+        bench: The context of the trials.
         trial: Runs a single trial.
         interleaved: Runs interleaved trials.
         anyway: Whether to continue despite contention.
-        attempts: The number of attempts by slot number, instead of ATTEMPTS.
-        start_s: The time to start a setup on this machine.
+        attempts: The allowed number of attempts, by slot number. The default is ATTEMPTS.
+        start_s: The seconds that a setup needs to start on this machine.
     """
 
     run: Run
@@ -80,7 +80,7 @@ class Execution:
 
     @property
     def order(self) -> tuple[Slot, ...]:
-        """The order of the trials that are planned so far."""
+        """The trials that are planned so far, in order."""
         return self.run.record.order
 
     @property
@@ -93,17 +93,17 @@ class Execution:
 
     @property
     def seconds(self) -> float:
-        """The estimated seconds of the remaining run, with repeats."""
+        """The estimated duration of the remaining run in seconds, including repeats."""
         measured = {trial.number for trial in self.run.trials()} - self.attempts.keys()
         return (1 + REPEATS) * self.seconds_of([slot for slot in self.order if slot.number not in measured])
 
     def seconds_of(self, slots: Sequence[Slot]) -> float:
-        """Estimate the seconds of some trials."""
+        """Estimate the duration of the trials in these slots, in seconds."""
         return planned_seconds(self.study, slots, self.start_s)
 
     @property
     def headline(self) -> str:
-        """A description of the run: title, number of trials, time and folder."""
+        """A description of the run: its title, number of trials, estimated duration and folder."""
         record = self.run.record
         trials = f"{plural(len(self.order), 'trial')} in {plural(self.blocks, 'block')}"
         where = os.path.relpath(self.run.path)
@@ -121,7 +121,10 @@ class Execution:
 class RunOutcome(Enum):
     """The outcome of a run.
 
-    All setups have a valid trial in all tests, some figures are unverified, or figures are missing.
+    Attributes:
+        VALID: All setups have a valid trial in all tests.
+        UNVERIFIED: Some figures are unverified.
+        FAILED: Figures are missing, or a setup failed.
     """
 
     VALID = "valid"
@@ -132,14 +135,14 @@ class RunOutcome(Enum):
 def execute(execution: Execution, watcher: Watcher) -> RunOutcome:
     """Run the trials that have not run yet, and return the outcome.
 
-    Each trial is written before the next one starts, so no measurement is lost if the run ends early.
+    Each trial is written before the next trial starts, so no measurement is lost if the run ends early.
 
     Raises:
-        TooBusy: If contention continues (``loadtests.measure.contention``), unless the run ignores it.
+        TooBusy: If contention continues (see ``loadtests.measure.contention``), unless the run ignores contention.
     """
     run = execution.run
     run.update(ended=None)
-    # This process doesn't use the servers' cores either. Its child processes get their cores when they start.
+    # This process must not use the servers' cores, either. Its child processes are pinned when they start.
     with pinned(execution.bench.cores.generator[0]):
         TrialRunner(execution, watcher).run()
         while _lacks_blocks(run):
@@ -157,9 +160,9 @@ def now() -> str:
 def outcome(execution: Execution) -> RunOutcome:
     """Return the outcome of the trials.
 
-    It is also FAILED if a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``), even after a repeat.
+    The outcome is also FAILED if a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``) in the last attempt.
     """
-    last = {trial.number: trial for trial in execution.run.trials()}  # in order, so a repeat replaces its first attempt
+    last = {trial.number: trial for trial in execution.run.trials()}  # a repeated trial replaces its first attempt
     if any(is_setups_own(trial.flags) for trial in last.values()):
         return RunOutcome.FAILED
     cells = Results(execution.run).cells
@@ -170,7 +173,7 @@ def outcome(execution: Execution) -> RunOutcome:
 
 
 class TrialRunner:
-    """Run the missing trials of a run, block after block, and write each."""
+    """Run the missing trials of a run, block after block, and write each trial to the run folder."""
 
     def __init__(self, execution: Execution, watcher: Watcher) -> None:
         self.execution = execution
@@ -178,7 +181,7 @@ class TrialRunner:
         self._entries = {entry.label: entry for entry in execution.study.entries}
         self._tests = {test.name: test for test in execution.study.tests}
         trials = execution.run.trials()
-        self._last = {trial.number: trial for trial in trials}  # in order, so a repeat replaces its first attempt
+        self._last = {trial.number: trial for trial in trials}  # a repeated trial replaces its first attempt
         self._valid = {trial.number for trial in trials if trial.valid}
         self._done = {(trial.number, trial.attempt) for trial in trials}
         self._contention = ContentionWatch(len(self._entries), execution.bench.host.top_processes)
@@ -188,7 +191,7 @@ class TrialRunner:
     def run(self) -> None:
         """Run the trials.
 
-        Invalid trials are repeated after the rest of their block, unless contention disturbed the whole block or the
+        Invalid trials are repeated at the end of their block, unless contention disturbed the whole block or the
         announced time isn't enough.
 
         Raises:
@@ -217,7 +220,7 @@ class TrialRunner:
         return again and slot.number in self._last and is_unverified(self._last[slot.number].flags)
 
     def _repeats(self, block: Sequence[Slot], spoiled: Sequence[Slot]) -> bool:
-        """Return whether to repeat a block's trials that contention disturbed."""
+        """Return whether to repeat the trials of a block that contention disturbed."""
         later = [slot for slot in self.execution.order if slot.block > block[0].block]
         takes_s = self.execution.seconds_of(spoiled) + self.execution.seconds_of(later)
         return not self._spoiled_whole(block) and time.monotonic() + takes_s <= self._over_at
@@ -230,14 +233,14 @@ class TrialRunner:
         return allowed and (slot.number, attempt) not in self._done
 
     def _attempt(self, slots: Sequence[Slot], attempt: int) -> None:
-        """Run the trials of some slots of a block."""
+        """Run an attempt of the trials in these slots of a block."""
         execution = self.execution
         trials = [PlannedTrial(slot, self._entries[slot.label], self._tests[slot.test], attempt) for slot in slots]
         interleaved = [one for one in trials if execution.study.interleaved(one.test)]
         self._written_at = time.monotonic()
 
         def on_step(what: str, seconds: float) -> None:
-            # A repeat isn't in the plan, so it lowers the pace.
+            # The plan doesn't contain repeats, so their time counts as a delay.
             self.watcher.doing(what, seconds if attempt == 1 else 0.0)
 
         if interleaved:
@@ -254,10 +257,10 @@ class TrialRunner:
                 self._keep([execution.trial(execution.bench, one, self.watcher.second)])
 
     def _keep(self, trials: Sequence[Trial]) -> None:
-        """Write trials.
+        """Write completed trials to the run folder.
 
         Raises:
-            TooBusy: If nothing can be measured any more.
+            TooBusy: If contention prevents further measurements.
         """
         run = self.execution.run
         for trial in trials:
@@ -266,7 +269,7 @@ class TrialRunner:
             self._last[trial.number] = trial
             if trial.valid:
                 self._valid.add(trial.number)
-        if run.record.goal:  # needed to resume the run
+        if run.record.goal:  # a resumed run needs the measured time
             run.update(measured_s=run.record.measured_s + time.monotonic() - self._written_at)
         self._written_at = time.monotonic()
         for trial in trials:
@@ -279,7 +282,7 @@ class TrialRunner:
 
 
 def _lacks_blocks(run: Run) -> bool:
-    """Return whether an interval is wider than the goal, and there is time for two more blocks within MAX_TRIALS."""
+    """Return whether an interval is wider than the goal while the time limit and MAX_TRIALS allow more blocks."""
     goal, study = run.record.goal, run.record.study
     if goal is None or widest_interval(list(Results(run).comparisons.values())) <= goal.until:
         return False
@@ -288,7 +291,7 @@ def _lacks_blocks(run: Run) -> bool:
 
 
 def _add_blocks(run: Run) -> None:
-    """Add a mirrored pair of blocks to the end of the order."""
+    """Append a pair of blocks, with mirrored orders, to the order of the run."""
     record = run.record
     longer = dataclasses.replace(record.study, blocks=record.study.blocks + 2 - record.study.blocks % 2)
     run.update(study=longer, order=tuple(schedule(longer, record.seed, record.places_left_out)))

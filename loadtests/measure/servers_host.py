@@ -1,4 +1,4 @@
-"""Find problems that can disturb a measurement on two machines (``hosts check``). This module changes nothing."""
+"""Prepare another machine (``hosts prepare``), and find problems that can distort a measurement (``hosts check``)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from loadtests.measure.host_options import SCHEME, SERVERS
 from loadtests.observe import machine
 from loadtests.setups.application.progress import Announce
 
-# A page of the sample project takes about a millisecond. Above this limit, the measurement mostly shows the network.
+# The sample project serves a page in about a millisecond. Above this limit, figures mostly describe the network.
 ROUND_TRIP_MS = 1.0
-MEGABITS_PER_S = 900.0  # below the speed of a gigabit network
+MEGABITS_PER_S = 900.0  # a gigabit network reaches this speed
 CLOCK_S = 0.1
 MAX_NAMED = 3
 
@@ -32,9 +32,9 @@ def prepare(where: str, progress: Announce, python: str | None = None, venv: str
         UserError: If a step fails.
     """
     if python is not None and venv is not None:
-        raise UserError("--python is for a new virtual environment, --venv for an existing one. Leave one out")
+        raise UserError("--python creates a virtual environment, and --venv uses an existing one. Leave one out")
     marker = deploy.prepare(address(where), progress, python, venv)
-    progress("asking for its versions")
+    progress("comparing the versions")
     with contextlib.closing(Ssh(address(where))) as host:
         return [_revision(marker.revision, marker.dirty), *_software(host)]
 
@@ -43,9 +43,9 @@ def examine(where: str, progress: Announce, role: str = SERVERS) -> list[Machine
     """Return all findings about a prepared host and the network to it, with errors first.
 
     Args:
-        where: The host.
+        where: The address of the host.
         progress: Reports the steps.
-        role: The host's role (see ``loadtests.measure.host_options``). This machine sends load only to servers.
+        role: The host's role (see ``loadtests.measure.host_options``). The network is measured only to servers.
 
     Raises:
         UserError: If the host can't be reached.
@@ -56,10 +56,10 @@ def examine(where: str, progress: Announce, role: str = SERVERS) -> list[Machine
 
 
 def require_addresses(machines: Iterable[str]) -> None:
-    """Check all addresses before connecting to any.
+    """Check the addresses of all machines before connecting to a machine.
 
     Raises:
-        UserError: If one isn't valid.
+        UserError: If an address isn't valid.
     """
     for where in machines:
         address(where)
@@ -70,7 +70,7 @@ def _findings(host: Ssh, progress: Announce, has_servers: bool) -> Iterator[Mach
     yield from _software(host)
     yield _clock(host.clock())
     if has_servers:
-        yield ok(f"{plural(len(host.allot(None).servers), 'core')} there for the servers")
+        yield ok(f"{plural(len(host.allot(None).servers), 'core')} for the servers on the host")
         for remark in host.remarks():
             yield warning(remark, "choose another address, or another host")
         progress("measuring the network")
@@ -80,17 +80,17 @@ def _findings(host: Ssh, progress: Announce, has_servers: bool) -> Iterator[Mach
             yield MachineFinding("error", str(error))
     progress("inspecting the machine")
     for level, what, fix in host.findings():
-        yield MachineFinding(level, f"there: {what}", fix)
+        yield MachineFinding(level, f"on the host: {what}", fix)
 
 
 def address(where: str) -> Address:
     """Parse an address such as ``ssh://user@host:port``.
 
     Raises:
-        UserError: If it isn't valid.
+        UserError: If the address isn't valid.
     """
     if not where.startswith(SCHEME):
-        raise UserError(f"{where}: not an SSH address. Write {SCHEME}user@host")
+        raise UserError(f"{where} is not an SSH address. Write {SCHEME}user@host")
     return Address.parse(where.removeprefix(SCHEME))
 
 
@@ -99,7 +99,7 @@ def _revision(revision: str | None, dirty: bool | None) -> MachineFinding:
     if dirty:
         return warning(
             f"revision {short} with uncommitted changes, as on this machine",
-            "commit the changes and prepare the host again, so that the run can be repeated",
+            "commit the changes and prepare the host again, so that others can repeat the run",
         )
     return ok(f"revision {short}, as on this machine")
 
@@ -108,29 +108,29 @@ def _software(host: Ssh) -> Iterator[MachineFinding]:
     """Compare the software of both machines."""
     theirs, ours = host.facts.python, platform.python_version()
     if theirs == ours:
-        yield ok(f"Python {ours} on both")
+        yield ok(f"Python {ours} on both machines")
     else:
-        fix = "the servers use theirs; to change it, run hosts prepare --python PATH"
+        fix = "the servers use the host's Python; to change it, run hosts prepare --python PATH"
         yield warning(f"Python {theirs} on the host, {ours} on this machine", fix)
     there, here = host.versions()["packages"], machine.versions()["packages"]
     other = sorted(name for name in there.keys() & here.keys() if there[name] != here[name])
     if other:
         named = series([f"{name} {there[name]} instead of {here[name]}" for name in other[:MAX_NAMED]])
         more = f" and {len(other) - MAX_NAMED} more" if len(other) > MAX_NAMED else ""
-        yield warning(f"other versions: {named}{more}", "run make setup on this machine, hosts prepare for the other")
+        yield warning(f"different package versions: {named}{more}", "run make setup locally, then hosts prepare")
     else:
-        yield ok("the same versions of all common packages")
+        yield ok("all common packages have the same versions")
 
 
 def _clock(clock: Clock) -> MachineFinding:
-    text = f"its clock differs by {clock.ahead_s * 1000:+.1f} ms from this machine's, ±{clock.within_s * 1000:.1f} ms"
+    text = f"the host's clock is ahead by {clock.ahead_s * 1000:+.1f} ms, ±{clock.within_s * 1000:.1f} ms"
     good = abs(clock.ahead_s) <= CLOCK_S + clock.within_s
     return judged(good, text, "synchronize both clocks with NTP (check with chronyc tracking)")
 
 
 def _network(found: Network) -> Iterator[MachineFinding]:
     trip = f"the round trip of an empty answer takes {found.round_trip_ms:.2f} ms"
-    fix = "put both machines into one wired network (or one zone or placement group)"
+    fix = "connect both machines to the same wired network (or use the same zone or placement group)"
     yield judged(found.round_trip_ms <= ROUND_TRIP_MS, trip, fix)
     width = f"a long answer arrives at {found.megabits_per_s:,.0f} Mbit/s"
     fix = "the network can limit large answers; compare the bytes per second"

@@ -1,4 +1,4 @@
-"""Select and change a study with the command line's options."""
+"""Select a study, and change it according to the command-line options."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from loadtests.setups.application import project
 from loadtests.workload import sign_in
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
-# The default studies of the user's own project and its WebSockets.
+# The default studies for the user's own project and its WebSockets.
 OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
-OWN_JOURNEY = "own-journey"  # the default study of its users
-AA_STUDY = "first-look"  # the default study of --duplicate-baseline
-MIN_RATE = 0.1  # with a lower rate, a trial sends nothing
-MAX_TIME = "1h"  # the default time to add blocks
+OWN_JOURNEY = "own-journey"  # the default study for a journey of the project's users
+AA_STUDY = "first-look"  # the default study for --duplicate-baseline
+MIN_RATE = 0.1  # at a lower rate, a trial sends nothing
+MAX_TIME = "1h"  # the default time limit for adding blocks
 
 
 @dataclasses.dataclass(frozen=True)
 class StudyOptions:
-    """The name of a study and the command line's changes.
+    """The name of a study, and the command-line options that change the study.
 
-    ``setups`` are labels such as ``a,b``. ``minutes`` is the time of all blocks. ``rate`` applies to all tests with a
-    fixed rate, and ``injectors`` to tests with journeys.
+    ``setups`` contains labels, such as ``a,b``. ``minutes`` is the duration of all blocks. ``rate`` applies to all
+    tests with a fixed rate, and ``injectors`` to tests with journeys.
     """
 
     name: str
@@ -57,8 +57,8 @@ class StudyOptions:
         require_one_length(self.blocks, self.minutes, self.until)
         if not self.name:
             raise UserError(
-                f"name a study, such as first-look (`{called()} list studies` shows all), your own project with "
-                f"--app, or a run folder with --resume"
+                f"name a study, such as first-look (see `{called()} list studies`), your own project with --app, or a "
+                f"run folder with --resume"
             )
         study = studies.load(self.name)
         if self.setups is not None:
@@ -85,7 +85,7 @@ class StudyOptions:
 
 @dataclasses.dataclass(frozen=True)
 class OwnJourney:
-    """The options of the user's own journey and its login."""
+    """The command-line options for the user's own journey and its login."""
 
     journey: Path | None = None
     login: str | None = None
@@ -107,7 +107,7 @@ class OwnJourney:
 
 
 def default_study(own: project.Options | None, users: OwnJourney | None, aa: bool) -> str:
-    """Return the default study for the user's journey, project or an A/A run, or else an empty string."""
+    """Return the default study for the user's journey, the user's project or an A/A run, or else an empty string."""
     if users is not None:
         return OWN_JOURNEY
     if own is None:
@@ -119,15 +119,15 @@ def require_environments(own: project.Options | None, study: Study, servers: str
     """Check that the variants of the study's setups can be served on this machine, or on the host of the ``servers``.
 
     Raises:
-        UserError: If a folder is given without a project, or if the host would need other packages than its own.
+        UserError: If a variant names a checkout but no project is given, or if it needs other packages than the host's.
     """
     for entry in study.entries:
         if servers and {*entry.variant} - {variants.HOPLESS}:
             changed = " and ".join(entry.variant)
-            raise UserError(f"{entry.label} needs {changed}, which is made on this machine only. Leave out --servers")
+            raise UserError(f"{entry.label} needs {changed}, which is only on this machine. Leave out --servers")
         for folder in (one.folder for one in variants.parse_environment(entry.variant) if one.folder):
             if own is None:
-                raise UserError(f"--variant {folder}: it is another checkout of your project. Name that with --app")
+                raise UserError(f"--variant {folder}: is another checkout of your project. Name the project with --app")
             project.unloaded(dataclasses.replace(own, app=Path(folder)), environment.own_bin())
 
 
@@ -135,17 +135,17 @@ def require_websocket_test(own: project.Options | None, study: Study) -> None:
     """Check that the study has a test for the project's WebSockets.
 
     Raises:
-        UserError: If options describe them, but no test uses them.
+        UserError: If options describe the project's WebSockets, but no test uses WebSockets.
     """
     if own and own.websocket and not any(setups.WEBSOCKET in test.work.setup_features for test in study.tests):
-        raise UserError(f"--ws-path: no test of {study.name} uses WebSockets. {OWN_WEBSOCKETS} has such tests")
+        raise UserError(f"--ws-path: no test of {study.name} uses WebSockets. Use the study {OWN_WEBSOCKETS}")
 
 
 def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
-    """Check that only one option limits the number of blocks.
+    """Check that --minutes isn't combined with another option for the number of blocks.
 
     Raises:
-        UserError: If there are several.
+        UserError: If --minutes is combined with --blocks or --precision.
     """
     others = [name for name, value in (("--blocks", blocks), ("--precision", until)) if value is not None]
     if minutes is not None and others:
@@ -156,7 +156,7 @@ def require_price(price: float | None) -> None:
     """Check the price of a core-hour.
 
     Raises:
-        UserError: If it isn't above 0.
+        UserError: If the price isn't above 0.
     """
     if price is not None and not 0 < price < math.inf:
         raise UserError(f"--price {price:g}: must be above 0")
@@ -170,7 +170,7 @@ def goal_of(until: str | None, max_time: str | None) -> Goal | None:
     """
     if until is None:
         if max_time is not None:
-            raise UserError("--max-time only works with --precision. Add it, such as --precision 2%")
+            raise UserError("--max-time only works with --precision. Add a precision: --precision 2%")
         return None
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", until)
     if match is None or not 0 < float(match[1]) < 100:

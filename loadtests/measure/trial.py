@@ -31,8 +31,8 @@ from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Load
 
 STEP_SETTLED_S = 1.0  # after this time, the temporary memory of handshakes is freed
-BEFORE_S = 3.5  # time before the replacement, which contains three full seconds of usual values
-BEFORE = 1 / 3  # maximum share of the load for this time
+BEFORE_S = 3.5  # the time before the replacement, so that it contains three full seconds of usual values
+BEFORE = 1 / 3  # the maximum share of the load's duration for this time
 
 
 def run_trial(bench: Bench, planned: PlannedTrial, on_second: OnSecond) -> Trial:
@@ -50,7 +50,10 @@ def run_trial(bench: Bench, planned: PlannedTrial, on_second: OnSecond) -> Trial
 
 @dataclasses.dataclass(frozen=True)
 class _Measured:
-    """The result of one load, its observations, and the use by pid after each step of opening connections."""
+    """The result and the observations of one load.
+
+    ``steps`` contains the resource use by pid after each step in which connections were opened.
+    """
 
     result: Result
     observed: LoadObservation
@@ -86,14 +89,14 @@ class _TrialRun:
         if test.work.deployment:
             builder.note(other_load=None)  # the CPU use of ended processes isn't known
         if load.rate is None or test.search is not None:
-            builder.note(planned=None, sent=None)  # only a fixed rate has a planned number
+            builder.note(planned=None, sent=None)  # only a load with a fixed rate has planned requests
         found = builder.evidence
         if found.contract_differences or found.processes_died or found.service_failed:
             examples = [text for one in loads for kind, text in one.result.examples.items() if kind in BROKEN]
             builder.log = "\n".join([*examples[:1], self.server.logs()]).strip()
 
     def _loads(self, load: Load) -> list[_Measured]:
-        """Run the single load, or all probes of a search."""
+        """Run the load of the trial, or all probes of a search."""
         test = self.planned.test
         if test.search is not None:
             return self._search(load, *test.search)
@@ -112,7 +115,7 @@ class _TrialRun:
         self.builder.meanwhile = measured.observed.meanwhile
 
     def _measure(self, load: Load, watch: Watch) -> _Measured:
-        """Run one load in one piece."""
+        """Run one load without slices."""
         engine = self.bench.engine(self.planned.test.engine)
         if load.conversation is not None and isinstance(engine, SlicingEngine):
             return self._conversation(engine, load, watch)
@@ -128,7 +131,7 @@ class _TrialRun:
     def _conversation(self, engine: SlicingEngine, load: Load, watch: Watch) -> _Measured:
         """Run one load over WebSockets, and observe it while the connections are open.
 
-        Closing them uses CPU and frees memory, which isn't part of the load.
+        Closing the connections isn't part of the load, but it uses CPU time and frees memory.
         """
         with engine.generator(load.processes, load.core) as maker:
             prepared = maker.prepare(load)
@@ -145,16 +148,16 @@ class _TrialRun:
             return _Measured(prepared.result(), observed, steps)
 
     def _open_in_steps(self, load: Load, prepared: PreparedLoad) -> tuple[Mapping[int, Usage], ...]:
-        """Open the load's connections, and return the use by pid after each step.
+        """Open the load's connections, and return the resource use by pid after each step.
 
-        With a single step, return nothing.
+        For a single step, return an empty tuple.
         """
         steps = load.conversation.steps if load.conversation else 1
         if steps == 1:
             return ()
         usage = []
         for step in range(steps):
-            if step:  # the first step is open already
+            if step:  # the connections of the first step are already open
                 prepared.step()
             time.sleep(STEP_SETTLED_S)
             usage.append(self.bench.host.usage(self.server.parts(), self.server.folder))
@@ -163,7 +166,7 @@ class _TrialRun:
     def _deployed(self, load: Load, way: str) -> _Measured:
         """Run one load while the server's processes are replaced.
 
-        Their CPU time isn't known, because it ends with them.
+        The CPU time of these processes isn't known, because it can't be read after they end.
         """
         host, cores, server = self.bench.host, self.bench.cores.servers, self.server
         ways = {"restart": server.restart, "reload": server.reload, "kill": server.kill_worker}
@@ -217,7 +220,7 @@ class _TrialRun:
         def run_load(probe: Load, watch: Watch) -> Result:
             if loads and not self.server.calm_down(idle_s):
                 raise NotServing("did not recover from a probe", self.server.logs())
-            if loads and probe.users is None:  # users always arrive one after the other
+            if loads and probe.users is None:  # users arrive one after the other, which needs the warm-up
                 probe = dataclasses.replace(probe, warmup_s=0.0)  # the server is warm, and the probe may overload it
             loads.append(self._measure(probe, watch.shared_with(self.on_second)))
             return loads[-1].result

@@ -1,4 +1,4 @@
-"""Send load to a URL, and search for its capacity, with the command line's options."""
+"""Send load to a URL, or search for its capacity, according to the command-line options."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from loadtests.workload.request import MAX_BODY_BYTES
 CLOSED_LOOP_CONNECTIONS = 10
 DURATION_S = 10.0
 MESSAGE_BYTES = 64
-ARRIVAL_SEED = 2016  # fixed, so that two URLs can get the same load
-OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # hints by a request's field
+ARRIVAL_SEED = 2016  # fixed, so that two URLs receive the same load
+OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # names in error messages
 
-# Errors that a lower rate can't prevent, if there are no others. A rate that is too high leads to timeouts.
+# A lower rate can't prevent these errors. A rate that is too high leads to timeouts.
 REFUSALS = {"status", "refused", "wrong-body", "other"}
 
 
 @dataclasses.dataclass(frozen=True)
 class UrlRequests:
-    """The requests: one to the URL, or a workload file. With a speed, the file is replayed."""
+    """The requests to send: a single request to the URL, or a workload file. A speed replays a recorded workload."""
 
     method: str = "GET"
     headers: Sequence[str] = ()
@@ -52,7 +52,7 @@ class UrlRequests:
 
 @dataclasses.dataclass(frozen=True)
 class UrlLoad:
-    """The options of a load on a URL. ``size`` is for messages over ws://."""
+    """The command-line options for the load on a URL. ``size`` is the size of messages over ws:// in bytes."""
 
     url: str
     requests: UrlRequests = UrlRequests()
@@ -75,7 +75,7 @@ class UrlLoad:
         url, conversation = _websocket(self.url, self.size)
         require_local(url, self.allow_remote)
         if conversation and (requests.method, requests.body, requests.workload) != ("GET", None, None):
-            raise UserError("ws:// sends messages. Leave out --method, --body and --workload")
+            raise UserError("a ws:// URL receives messages. Leave out --method, --body and --workload")
         if self.arrivals is not None and (self.rate is None or requests.speed is not None):
             raise UserError("--arrivals only works with a fixed rate. Add --rate")
         origin, workload = _workload(*_login(url), requests)
@@ -116,7 +116,7 @@ class UrlSearch:
 
 @dataclasses.dataclass(frozen=True)
 class UrlSearchOptions:
-    """The options of a search for the capacity of a URL. The load's rate is the first rate."""
+    """The command-line options for a search for the capacity of a URL. The load's rate is the first rate to try."""
 
     load: UrlLoad
     objective: str = "p99<50ms"
@@ -158,19 +158,19 @@ class UrlSearchOptions:
 
 
 def send(engine: str, load: Load, on_second: OnSecond) -> Result:
-    """Send the load. ``on_second`` gets each second.
+    """Send the load with an engine. ``on_second`` is called with the figures of each second.
 
     Raises:
-        UserError: If the engine can't send it.
+        UserError: If the engine can't send the load.
     """
     return engines.get(engine).run(load, Watch(on_second))
 
 
-# The keys are parts of Node's and OpenSSL's messages. The first match is shown.
+# The keys are parts of Node's and OpenSSL's messages. The first matching key determines the hint.
 TLS_HINTS = {
     "certificate has expired": "renew the server's certificate",
     "certificate is not yet valid": "check the clocks of both machines",
-    "does not match certificate": "use a host name of the certificate in the URL",
+    "does not match certificate": "in the URL, use a host name that the certificate contains",
     "wrong version number": "the server doesn't use TLS on this port. Write http:// in the URL",
     "packet length too long": "the server doesn't use TLS on this port. Write http:// in the URL",
     "certificate": "to trust the certificate, set NODE_EXTRA_CA_CERTS to its file",
@@ -178,7 +178,7 @@ TLS_HINTS = {
 
 
 def nothing_ok(load: Load, result: Result) -> str | None:
-    """Return why no request was answered as expected, with a hint, or None if one was."""
+    """Return why no request was answered as expected, with a hint, or None if a request was."""
     if result.ok:
         return None
     # Some of OpenSSL's messages end with a line break.
@@ -188,19 +188,19 @@ def nothing_ok(load: Load, result: Result) -> str | None:
     hint = next((f"; {what}" for words, what in TLS_HINTS.items() if words in example), "")
     if result.examples.get("status", "").startswith("status 400 ") and not names_host:
         hint = (
-            "; a Django project answers 400 where ALLOWED_HOSTS does not have the host: give one that it has, "
-            "as a header, --header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
+            "; a Django project answers 400 if ALLOWED_HOSTS doesn't contain the host. Send an allowed host: "
+            "--header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
         )
     return f"no request was answered as expected: {series(failures) or 'none was sent'}{hint}"
 
 
 def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None], on_second: OnSecond) -> FoundCapacity:
-    """Find the capacity.
+    """Find the capacity of a URL.
 
     Args:
         search: The search.
-        on_probe: Gets each judged probe.
-        on_second: Gets each second of load.
+        on_probe: Called with each judged probe.
+        on_second: Called with the figures of each second of load.
 
     Raises:
         UserError: If no request is answered as expected. If the server refuses the first requests, the search ends
@@ -247,14 +247,14 @@ def _waiting_for_calm(load: Load) -> Callable[[], object]:
 
 
 def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
-    """Return the URL for HTTP and, for ws://, the fields of a load of echoed messages.
+    """Return the HTTP URL and, for ws://, the fields of a load that sends messages to an echo.
 
     Raises:
         UserError: If the URL or the size isn't valid.
     """
     scheme, separator, rest = url.partition("://")
     if scheme.lower() == "wss":
-        raise UserError("wss:// is not supported. Use the ws:// address of the server behind it")
+        raise UserError("wss:// is not supported. Use the ws:// address of the server behind the TLS proxy")
     if scheme.lower() != "ws":
         if size is not None:
             raise UserError("--size only works for WebSocket messages. Use a ws:// URL")
@@ -265,7 +265,7 @@ def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
 
 
 def _login(url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the URL without user and password, and the header with them (RFC 7617)."""
+    """Return the URL without user and password, and an Authorization header with them (RFC 7617)."""
     login, at, _ = urllib.parse.urlsplit(url).netloc.rpartition("@")
     if not at:
         return url, ()
@@ -276,7 +276,7 @@ def _login(url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def _workload(url: str, login: tuple[tuple[str, str], ...], requests: UrlRequests) -> tuple[str, Workload]:
-    """Return the origin and the requests, with the login in the URL.
+    """Return the origin of the URL and the requests. ``login`` is a header to add to each request.
 
     Raises:
         UserError: If the options aren't valid.
@@ -296,7 +296,7 @@ def _workload(url: str, login: tuple[tuple[str, str], ...], requests: UrlRequest
 
 def _logged_in(request: Request, login: tuple[tuple[str, str], ...]) -> Request:
     if login and any(name.lower() == "authorization" for name, _ in request.headers):
-        raise UserError(f"{request.name} has an Authorization header, and the URL contains a user. Leave one out")
+        raise UserError(f"{request.name} has an Authorization header, and the URL contains a login. Leave one out")
     return dataclasses.replace(request, headers=(*request.headers, *login))
 
 
@@ -305,7 +305,7 @@ def _request(path: str, requests: UrlRequests) -> Request:
     for header in requests.headers:
         name, colon, value = header.partition(":")
         if not colon:
-            raise UserError(f"--header {header!r}: write a name, a colon and a value: 'Accept: text/html'")
+            raise UserError(f"--header {header!r}: must be a name, a colon and a value, such as 'Accept: text/html'")
         headers.append((name.strip(), value.strip()))
     body = None if requests.body is None else _body(requests.body)
     try:
@@ -326,7 +326,7 @@ def _body(text: str) -> bytes:
 
 
 def _arrival_seed(arrivals: str) -> int | None:
-    """Return the fixed seed of random arrivals, or None for even ones.
+    """Return the fixed seed of random arrivals, or None for even arrivals.
 
     Raises:
         UserError: If the value isn't valid.

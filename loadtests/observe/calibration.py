@@ -1,4 +1,4 @@
-"""The calibration loop: measure the time of a fixed amount of work that resembles serving Django."""
+"""Measure the machine's speed with the calibration loop: a fixed amount of work that resembles serving Django."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINE = re.compile(r"([^:]+):\s*(.*)")
 
 
 def calibrate(core: int) -> float:
-    """Run the loop on a core, and return the elapsed seconds, including the time that other programs had the core."""
+    """Run the calibration loop on a core and return the elapsed seconds, including time that other programs used."""
     with pinned(core):
         begun = time.perf_counter()
         for _ in range(ROUNDS):
@@ -24,7 +24,7 @@ def calibrate(core: int) -> float:
 
 
 def _work() -> int:
-    """Parse and write text, and use dictionaries, regular expressions and calls, like a request does."""
+    """Parse and write text, use dictionaries and regular expressions, and call functions, like a request does."""
     lines = [f"{name}: {value}" for name, value in HEADERS.items()]
     parsed = {match[1]: match[2] for line in lines if (match := LINE.match(line))}
     text = json.dumps({"headers": parsed, "path": "/".join(sorted(parsed))})
@@ -32,7 +32,7 @@ def _work() -> int:
 
 
 def spread(seconds: Sequence[float]) -> tuple[float, float]:
-    """Return the lowest and the highest speed relative to the median. 0.8 is a fifth slower than usual."""
+    """Return the lowest and the highest speed relative to the median speed. 0.8 means a fifth slower than usual."""
     ordered = sorted(seconds)
     median = ordered[len(ordered) // 2]
     return median / ordered[-1], median / ordered[0]

@@ -1,4 +1,4 @@
-"""The conditions on a machine during a trial, from /proc (proc(5))."""
+"""Read the conditions on a machine during a trial from /proc (see proc(5))."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
-PAGE = 4096  # bytes, as psutil counts swapped pages
+PAGE = 4096  # the page size in bytes with which psutil converts swapped pages
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Moment:
     """The state of the machine at one moment.
 
     ``cores_busy_s`` are the busy seconds of the servers' cores since boot, including steal. ``swapped_pages`` counts
-    both directions since boot. ``mhz`` is the mean frequency of the servers' cores, if it is known.
+    the pages swapped in and out since boot. ``mhz`` is the mean frequency of the servers' cores, if it is known.
     """
 
     monotonic_s: float
@@ -32,7 +32,7 @@ class Moment:
 
 @dataclasses.dataclass(frozen=True)
 class Conditions:
-    """The changes between two moments. ``other_load`` is the share of other load on the servers' cores, 0 to 1."""
+    """The changes between two moments. ``other_load`` is the share of the servers' cores that other load used."""
 
     elapsed_s: float
     clock_jump_s: float
@@ -68,7 +68,7 @@ def mean_mhz(*values: float | None) -> float | None:
 
 
 def together(several: Sequence[Conditions]) -> Conditions:
-    """Combine the conditions of several loads: means weighted by their durations, and the largest clock jump."""
+    """Combine the conditions during several loads: sums, means weighted by duration, and the largest clock jump."""
     elapsed_s = sum(one.elapsed_s for one in several)
     known = [(one.mhz, one.elapsed_s) for one in several if one.mhz is not None]
     return Conditions(
@@ -81,7 +81,7 @@ def together(several: Sequence[Conditions]) -> Conditions:
 
 
 def interrupts_s(cores: Sequence[int]) -> float:
-    """Return the cores' seconds in interrupts since boot. The kernel receives network packets in interrupts."""
+    """Return the seconds since boot that the cores spent in interrupts, such as for receiving network packets."""
     return sum(irq + softirq for *_, irq, softirq, _ in _ticks(cores)) * TICK_S
 
 
@@ -91,7 +91,7 @@ def stolen_s(cores: Sequence[int]) -> float:
 
 
 def _ticks(cores: Sequence[int]) -> Iterator[list[int]]:
-    """Yield user, nice, system, idle, iowait, irq, softirq and steal of each core, in ticks."""
+    """Yield the user, nice, system, idle, iowait, irq, softirq and steal times of each core, in ticks."""
     names = {f"cpu{core}" for core in cores}
     for line in Path("/proc/stat").read_text().splitlines():
         name, *fields = line.split()
@@ -100,7 +100,7 @@ def _ticks(cores: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _mhz(cores: Sequence[int]) -> float | None:
-    """Return the frequency that the governor reports, or None. Most virtual machines don't report it."""
+    """Return the mean frequency that the governor reports, or None. Most virtual machines don't report a frequency."""
     found = []
     for core in cores:
         with contextlib.suppress(OSError, ValueError):

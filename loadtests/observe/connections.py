@@ -1,8 +1,9 @@
-"""Observe the connections of a PostgreSQL database next to the setup during a load, from pg_stat_activity.
+"""Count the connections to a setup's PostgreSQL database during a load, in pg_stat_activity.
 
-They are read ten times per second over a separate connection, which isn't counted, and stored with the setup's gauges
-(``loadtests.observe.gauges``). The module also reads the connections to PgBouncer, if it runs, and the time that the
-sample project's requests waited for Django's pool. A setup without the service ``postgresql`` isn't observed.
+The connections are counted ten times per second over a separate connection, which isn't included. The counts are stored
+with the setup's gauges (``loadtests.observe.gauges``). The module also counts the connections to PgBouncer, if it runs,
+and reads how long the sample project's requests waited for Django's pool. A setup without the service ``postgresql``
+isn't observed.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from loadtests.records.trial import (
     Reading,
 )
 
-POSTGRESQL_URL = "postgresql.url"  # in RUN_DIR; supervisor/postgresql.sh writes it
-LOGS = ("postgresql.log", "pgbouncer.log")  # in RUN_DIR: the logs of the servers that run as services
-PGBOUNCER, PGBOUNCER_PORT = "pgbouncer", 6432  # the database for PgBouncer's statistics; its socket is in RUN_DIR
-POOL_FILES = "database-pool-*"  # by process id; testproject/endpoints/pool_waits.py writes them
+POSTGRESQL_URL = "postgresql.url"  # A file in RUN_DIR, which supervisor/postgresql.sh writes.
+LOGS = ("postgresql.log", "pgbouncer.log")  # The logs in RUN_DIR of the servers that run as services.
+PGBOUNCER, PGBOUNCER_PORT = "pgbouncer", 6432  # The database with PgBouncer's statistics, and the port of its socket.
+POOL_FILES = "database-pool-*"  # A file for each process, which testproject/endpoints/pool_waits.py writes.
 REFUSALS = (b"too many clients already", b"remaining connection slots are reserved", b"no more connections allowed")
 LEFT_EVERY_S = 1.0
 NAMES = (OPEN, IDLE, IN_TRANSACTION, AT_PGBOUNCER)
@@ -43,7 +44,7 @@ SESSIONS = "SELECT sessions FROM pg_stat_database WHERE datname = current_databa
 
 
 class ConnectionWatch:
-    """Count the connections to the PostgreSQL whose address is in a folder, from ``begin`` to ``end``."""
+    """Count the connections to PostgreSQL from ``begin`` to ``end``. A file in ``folder`` contains the address."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -57,10 +58,10 @@ class ConnectionWatch:
         self._read: list[tuple[float, tuple[int, ...]]] = []
 
     def begin(self) -> None:
-        """Start to count, if there is a PostgreSQL.
+        """Start counting, if the folder contains the address of a PostgreSQL server.
 
         Raises:
-            UserError: If no connection can be opened.
+            UserError: If the connection for counting can't be opened.
         """
         file = self._folder / POSTGRESQL_URL
         if not file.is_file():
@@ -76,7 +77,7 @@ class ConnectionWatch:
                     autocommit=True,
                     prepare_threshold=None,  # PgBouncer's statistics don't support prepared statements
                 )
-        except psycopg.OperationalError as error:  # other programs hold all connections of a server in DATABASE_URL
+        except psycopg.OperationalError as error:  # other programs may use all connections of a server in DATABASE_URL
             raise UserError(f"the database connections can't be counted: {shown_end(str(error))}") from None
         # The log of a server in DATABASE_URL isn't in the folder, so the refused connections aren't known.
         self._knows_refused = address.endswith(f"host={self._folder}")
@@ -86,13 +87,13 @@ class ConnectionWatch:
         self._sampler.start()
 
     def end(self, settle_s: float = 0.0, left_after_s: float = 0.0) -> Series:
-        """Stop, and return all readings, with times relative to ``settle_s`` after the start.
+        """Stop counting and return all readings. Their times start ``settle_s`` seconds after ``begin``.
 
         Args:
             settle_s: The time before the measured load.
-            left_after_s: If not 0, count the connections that are left for this time, or until all are closed. Also
-                return the numbers of opened and refused connections, and the number and milliseconds of waits for
-                Django's pool.
+            left_after_s: If not 0, count the remaining connections for this many seconds, or until all are closed. Also
+                return the numbers of opened and refused connections, the number of waits for Django's pool, and the
+                waiting time in milliseconds.
         """
         if not self._sampler.stop():
             return {}
@@ -103,21 +104,21 @@ class ConnectionWatch:
         }
         if left_after_s:
             left = self._left(settle_s, left_after_s)
-            # A process that ended removed its part of the waits.
+            # The waits of a process that ended aren't included any more, so a difference may be negative.
             totals = {name: max(0, value - self._before.get(name, 0)) for name, value in self._totals().items()}
             series |= {LEFT: left, **{name: ((left[-1][0], value),) for name, value in totals.items()}}
         self.close()
         return series
 
     def close(self) -> None:
-        """Stop without readings."""
+        """Stop counting without returning readings."""
         self._sampler.stop()
         self._pools.close()
         for connection in filter(None, (self._connection, self._pgbouncer)):
             connection.close()
 
     def _left(self, settle_s: float, within_s: float) -> tuple[Reading, ...]:
-        """Count the open connections once per second. If there are none without a load, no more will be opened."""
+        """Count the open connections once per second until all are closed. Without a load, no more are opened."""
         readings: list[Reading] = []
         while len(readings) * LEFT_EVERY_S < within_s and (not readings or readings[-1][1]):
             time.sleep(LEFT_EVERY_S)
@@ -133,14 +134,14 @@ class ConnectionWatch:
         self._read.append((time.monotonic() - self._begun, tuple(counts)))
 
     def _at_pgbouncer(self) -> int:
-        """Return the number of PgBouncer's clients, except this one."""
+        """Return the number of PgBouncer's clients, not including this connection."""
         found = self._pgbouncer.execute("SHOW POOLS")
         columns = [column.name for column in found.description]
         pools = [dict(zip(columns, row, strict=True)) for row in found]
         return sum(int(one["cl_active"]) + int(one["cl_waiting"]) for one in pools if one["database"] != PGBOUNCER)
 
     def _totals(self) -> dict[str, int]:
-        """Return the known numbers of opened and refused connections, and of waits, since the servers started."""
+        """Return the known numbers of opened and refused connections and of pool waits since the servers started."""
         [sessions] = self._connection.execute(SESSIONS).fetchone()
         totals: dict[str, int] = {OPENED: sessions}
         if self._knows_refused:

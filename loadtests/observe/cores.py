@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from loadtests.errors import UserError, shown
 
 SERVICES = "SERVICES_CORES"
-GENERATOR = "generator"  # a value of SERVICES_CORES: the load generator's core
-MAX_CORES = 8192  # Linux's maximum
+GENERATOR = "generator"  # The value of SERVICES_CORES that means the load generator's core.
+MAX_CORES = 8192  # Linux doesn't support more cores.
 
 
 @dataclasses.dataclass(frozen=True)
 class Cores:
-    """The cores of the servers and of the generator, on one or two ``machines``. A single core is shared."""
+    """The cores of the servers and of the load generator, on one or two ``machines``. A single core is shared."""
 
     servers: tuple[int, ...]
     generator: tuple[int, ...]
@@ -24,13 +24,13 @@ class Cores:
 
     @property
     def shared(self) -> bool:
-        """Whether the generator uses the servers' cores."""
+        """Whether the load generator uses any of the servers' cores."""
         return self.machines == 1 and bool(set(self.servers) & set(self.generator))
 
     def services(self, env: Mapping[str, str]) -> tuple[int, ...]:
         """Return the services' cores: SERVICES_CORES in ``env`` or in the environment, or else the servers' cores.
 
-        On another machine, the allowed cores aren't known.
+        If the servers run on another machine, any core is accepted, because the allowed cores aren't known.
 
         Raises:
             UserError: If this process may not use the cores.
@@ -47,7 +47,7 @@ class Cores:
         return self.generator
 
     def knobs(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Return the knobs for a setup and its services, with lists for taskset such as ``0,1,2``.
+        """Return the knobs with the cores of a setup and its services, as lists for taskset such as ``0,1,2``.
 
         Raises:
             UserError: If this process may not use the services' cores.
@@ -62,10 +62,10 @@ class Cores:
 
 
 def allot(requested: str | None = None) -> Cores:
-    """Select the last allowed core for the generator and the others for the servers.
+    """Select the last allowed core for the load generator, and the other allowed cores for the servers.
 
     Args:
-        requested: The servers' cores in taskset's format (``0-2,4``). The generator then gets the last of the others.
+        requested: The servers' cores in taskset's format (``0-2,4``). The generator uses the last remaining core.
 
     Raises:
         UserError: If this process may not use the cores.
@@ -77,7 +77,7 @@ def allot(requested: str | None = None) -> Cores:
 
 
 def all_of(requested: str | None = None) -> tuple[int, ...]:
-    """Return the cores of servers on a machine without a generator: all allowed cores, or the ``requested`` cores.
+    """Return the servers' cores on a machine without a load generator: all allowed or the ``requested`` cores.
 
     Raises:
         UserError: If this process may not use the cores.
@@ -87,7 +87,7 @@ def all_of(requested: str | None = None) -> tuple[int, ...]:
 
 
 def apart(knobs: Mapping[str, str]) -> bool:
-    """Return whether the services use none of the servers' cores, with the result of ``Cores.knobs``."""
+    """Return whether the services use none of the servers' cores. ``knobs`` is the result of ``Cores.knobs``."""
     services = knobs.get(SERVICES)
     return services is not None and set(services.split(",")).isdisjoint(knobs["CORES"].split(","))
 
@@ -107,7 +107,7 @@ def _parse(name: str, text: str, allowed: list[int] | None) -> tuple[int, ...]:
     try:
         for part in text.split(","):
             first, _, last = part.partition("-")
-            # One core above the maximum is enough to recognize an error, without a list of all of them.
+            # Shorten huge ranges. One core above the maximum is enough to detect the error.
             cores.update(range(int(first), min(int(last or first), most) + 1))
     except ValueError:
         other = f", or {GENERATOR}" if name == SERVICES else ""
@@ -115,17 +115,17 @@ def _parse(name: str, text: str, allowed: list[int] | None) -> tuple[int, ...]:
     if not cores or (allowed is not None and not cores <= set(allowed)):
         why = "these cores don't exist"
         if allowed is not None:
-            why = f"allowed cores: {_listed(tuple(allowed))}"
+            why = f"the allowed cores are {_listed(tuple(allowed))}"
         raise UserError(f"{name}={shown(text)}: {why}")
     return tuple(sorted(cores))
 
 
 @contextlib.contextmanager
 def pinned(core: int | None) -> Iterator[None]:
-    """Pin child processes that are started in this context to the core.
+    """Pin this process, and the child processes that it starts in this context, to a core.
 
     Raises:
-        UserError: If there is no such core.
+        UserError: If the core doesn't exist or isn't allowed.
     """
     if core is None or not hasattr(os, "sched_setaffinity"):
         yield
@@ -135,7 +135,7 @@ def pinned(core: int | None) -> Iterator[None]:
         os.sched_setaffinity(0, {core})
     except (OSError, ValueError):
         raise UserError(
-            f"the load generator cannot be pinned to core {core}: it doesn't exist or may not be used"
+            f"the load generator cannot be pinned to core {core}: the core doesn't exist or isn't allowed"
         ) from None
     try:
         yield

@@ -1,7 +1,7 @@
-"""The connection pools of a setup's processes during a load: connections in use, and waiting fetches.
+"""Observe the connection pools of a setup's processes during a load: connections in use, and waiting fetches.
 
-Each process stores its two numbers in a memory-mapped file in RUN_DIR (testproject/fetching/gauges.py). They are read
-ten times per second and added. A trial without such files isn't observed.
+Each process stores these two numbers in a memory-mapped file in RUN_DIR (testproject/fetching/gauges.py). The files are
+read ten times per second, and the numbers of all processes are added. A trial without such files isn't observed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMES = (IN_USE, WAITING)
 FILES = "pool-*"  # by process id
 
 Series = dict[str, tuple[Reading, ...]]
-"""The readings by the name of a gauge: seconds after the start of the load, and the value."""
+"""The readings by gauge. A reading contains the seconds since the start of the load, and the gauge's value."""
 
 
 class GaugeFiles:
@@ -39,7 +39,7 @@ class GaugeFiles:
         self._open: dict[str, mmap.mmap] = {}
 
     def look(self) -> bool:
-        """Find new and ended processes. Return whether there are any."""
+        """Find new and ended processes. Return whether any process has gauges."""
         found = {file.name: file for file in self._folder.glob(self._files) if self._alive(_pid(file.name))}
         for name in self._open.keys() - found.keys():
             self._open.pop(name).close()
@@ -49,7 +49,7 @@ class GaugeFiles:
         return bool(self._open)
 
     def read(self) -> tuple[int, ...]:
-        """Return the sums over all processes."""
+        """Return the sum of each number over all processes."""
         each = [NUMBERS.unpack_from(memory) for memory in self._open.values()]
         return tuple(map(sum, zip(*each, strict=True))) if each else (0,) * len(NAMES)
 
@@ -70,14 +70,14 @@ class GaugeWatch:
         self._read: list[tuple[float, tuple[int, ...]]] = []
 
     def begin(self) -> None:
-        """Start to read, if a process has a gauge already."""
+        """Start reading, if any process has gauges."""
         if self._files.look():
             self._begun = time.monotonic()
             self._read.append((0.0, self._files.read()))
             self._sampler.start()
 
     def end(self, settle_s: float = 0.0) -> Series:
-        """Stop, and return all readings, with times relative to ``settle_s`` after the start."""
+        """Stop reading and return all readings. Their times start ``settle_s`` seconds after ``begin``."""
         if not self._sampler.stop():
             return {}
         self._files.close()

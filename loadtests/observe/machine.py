@@ -127,8 +127,8 @@ def versions() -> dict[str, Any]:
 
 
 def git() -> dict[str, Any]:
-    """Return the revision of this project and whether there are uncommitted changes, or None if git doesn't know."""
-    if files.INSTALLED:  # a repository around the environment is the user's
+    """Return this project's revision and whether there are uncommitted changes. Values that git can't find are None."""
+    if files.INSTALLED:  # a repository that contains the environment belongs to the user
         return {"revision": None, "dirty": None}
     status = _output("git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no")
     revision = _output("git", "-C", str(ROOT), "rev-parse", "HEAD")
@@ -206,7 +206,7 @@ def _output(*command: str) -> str | None:
 
 
 def _version(program: str, option: str) -> str | None:
-    """Return the version that a system's server prints (nginx prints it as an error), or None if it isn't installed."""
+    """Return the version that an installed server prints (nginx prints to stderr), or None if it isn't installed."""
     path = shutil.which(program, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM]))
     if path is None:
         return None
@@ -223,5 +223,5 @@ def _text(file: Path) -> str:
 
 
 def _read(file: Path) -> str | None:
-    """Return a kernel setting from a file on one line, or None if it doesn't exist."""
+    """Return the kernel setting in a file as one line, or None if the file is empty or can't be read."""
     return " ".join(_text(file).split()) or None

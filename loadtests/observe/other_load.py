@@ -15,9 +15,9 @@ from loadtests.observe.processes import Part, tree
 
 @dataclasses.dataclass(frozen=True)
 class OthersMoment:
-    """The other load since boot, as the mean over some cores.
+    """The other load on some cores since boot: CPU seconds of programs and steal, both as means per core.
 
-    It consists of programs' CPU seconds, steal, swapped pages and frequency.
+    It also contains the machine's swapped pages and the frequency of the cores.
     """
 
     monotonic_s: float
@@ -28,11 +28,11 @@ class OthersMoment:
 
 
 def moment(cores: Sequence[int], own: Iterable[Part]) -> OthersMoment:
-    """Return the current state, not including the harness's ``own`` processes on any core, and network interrupts.
+    """Return the other load until now. It excludes interrupts, and the harness's ``own`` processes on any core.
 
-    The result is rarely too high, but may be too low. Most kernels add interrupts during a process to its time (they
-    lack CONFIG_IRQ_TIME_ACCOUNTING), so these are subtracted twice. On a core that sends and receives without a pause,
-    a program that uses a fifth of the core may not be noticed.
+    The result is rarely too high, but may be too low. Most kernels (without CONFIG_IRQ_TIME_ACCOUNTING) add the time of
+    an interrupt to the interrupted process, so this time is subtracted twice. On a core that sends and receives without
+    a pause, a program that uses a fifth of the core may not be noticed.
     """
     stolen_s = conditions.stolen_s(cores)
     found = conditions.now(cores)
@@ -58,7 +58,7 @@ def between(first: OthersMoment, last: OthersMoment) -> Conditions:
 def _cpu_s(part: Part) -> float:
     """Return the CPU seconds of a part's processes.
 
-    Unless ``alone`` is set, include all its descendants, also ended ones.
+    Unless the part's ``alone`` is set, descendants are included, even if they have ended.
     """
     found = 0.0
     for process in tree(part):

@@ -1,6 +1,6 @@
-"""Measure the cost of a setup's processes: CPU seconds from their own clocks, memory and context switches, from /proc.
+"""Measure the cost of a setup's processes.
 
-See proc(5).
+CPU seconds are read from the processes' own clocks, memory and context switches from /proc (see proc(5)).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import psutil
 from loadtests.records import Process
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
-# decimals of a CPU time, because a millisecond is a fortieth of the time for 2,000 messages at 20 µs
+# Decimals of a CPU time in seconds. Milliseconds are too coarse: 2,000 messages at 20 µs need only 40 ms.
 DIGITS = 6
-CPUCLOCK_SCHED = 2  # a clock id for a process's CPU time in nanoseconds (the kernel's posix-timers.h)
+CPUCLOCK_SCHED = 2  # The clock id of a process's CPU time in nanoseconds (the kernel's posix-timers.h).
 
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """A process at one moment: CPU seconds and context switches since its start, and memory in MB."""
+    """The resources that a process uses: CPU seconds and context switches since its start, and memory in MB."""
 
     role: str
     name: str
@@ -45,10 +45,10 @@ class Part:
     Args:
         role: The role.
         pid: The process id.
-        charged: Whether the setup is charged for it.
+        charged: Whether its cost counts towards the setup's cost.
         alone: Whether to exclude its descendants.
         elsewhere: Whether it uses none of the servers' cores.
-        as_one: Whether all its processes count as one, because they come and go.
+        as_one: Whether the whole tree counts as one process, because its processes start and end during the load.
     """
 
     role: str
@@ -60,7 +60,7 @@ class Part:
 
 
 def tree(part: Part) -> list[psutil.Process]:
-    """Return a part's process with all its descendants, unless ``alone`` is set. An ended part has no processes."""
+    """Return a part's process with its descendants (unless ``alone`` is set), or an empty list if it has ended."""
     with contextlib.suppress(psutil.Error):
         root = psutil.Process(part.pid)
         return [root, *([] if part.alone else root.children(recursive=True))]
@@ -68,11 +68,11 @@ def tree(part: Part) -> list[psutil.Process]:
 
 
 def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usage]:
-    """Return the use of the parts' processes by pid, without processes that end during the call.
+    """Return the usage of the parts' processes by pid. Processes that end during the call are left out.
 
     Args:
         parts: The parts.
-        folder: The setup's RUN_DIR. Its processes count their requests in it (testproject/endpoints/counting.py).
+        folder: The setup's RUN_DIR, in which processes count their requests (testproject/endpoints/counting.py).
     """
     found = {}
     for part in parts:
@@ -83,9 +83,9 @@ def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usa
 
 
 def _summed(usages: Sequence[Usage]) -> Usage:
-    """Combine a process and its descendants, including the CPU time of ended ones.
+    """Add the usage of a process and its descendants, including the CPU time of ended descendants.
 
-    The switches are only the process's.
+    Context switches are only counted for the process itself.
     """
     ended_s = 0.0
     for usage in usages:
@@ -103,7 +103,7 @@ def _summed(usages: Sequence[Usage]) -> Usage:
 def cpu_s(pids: Iterable[int]) -> dict[int, float]:
     """Return the CPU seconds of processes by pid, from their own clocks.
 
-    Leave out processes without a readable clock.
+    Processes without a readable clock are left out.
     """
     found = {}
     for pid in pids:
@@ -113,10 +113,10 @@ def cpu_s(pids: Iterable[int]) -> dict[int, float]:
 
 
 def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Process, ...]:
-    """Return each process's use between two snapshots: differences of CPU and switches, and the final memory.
+    """Return each process's usage between two snapshots: CPU seconds, context switches, and the memory at the end.
 
-    A process that was started in between counts from its start. An ended process is missing, and its end makes the
-    trial invalid.
+    A process that started between the snapshots counts from its start. An ended process is missing, and its end makes
+    the trial invalid.
     """
     rows = []
     for pid, usage in after.items():
@@ -139,7 +139,7 @@ def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Proce
 
 
 def together(loads: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
-    """Combine the use of each process in several loads: sums of CPU, switches and requests, and the final memory."""
+    """Combine each process's usage in several loads: sums of CPU seconds, switches and requests, and final memory."""
     found: dict[int, Process] = {}
     for rows in loads:
         for row in rows:
@@ -187,7 +187,8 @@ def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
     head, _, number = part.role.rpartition("_")  # worker_1 has the role worker, because supervisor numbers processes
     try:
         used_s = _clock_s(pid)
-    # the process has ended, or a sandbox has no such clock; ticks of 10 ms are too coarse for short slices
+    # The process has ended, or the sandbox has no such clock. Ticks of 10 ms are only a fallback, because they are too
+    # coarse for short slices.
     except OSError:
         used_s = (int(stat[11]) + int(stat[12])) * TICK_S
     return Usage(
@@ -197,7 +198,7 @@ def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
         cpu_s=used_s,
         rss_mb=int(status["VmRSS"].split()[0]) / 1024,
         peak_rss_mb=int(status["VmHWM"].split()[0]) / 1024,
-        # /proc doesn't have the switches of ended threads.
+        # /proc doesn't contain the switches of ended threads.
         context_switches=switches if counted_switches is None else counted_switches,
         requests=requests,
         charged=part.charged,
@@ -216,7 +217,7 @@ def _counted(folder: Path | None, pid: int) -> tuple[int, int] | tuple[None, Non
 
 
 def _clock_s(pid: int) -> float:
-    """Return a process's CPU seconds with nanoseconds, including ended threads but not children.
+    """Return a process's CPU seconds with a resolution of nanoseconds, including ended threads but not children.
 
     See clock_getcpuclockid(3).
     """

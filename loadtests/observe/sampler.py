@@ -21,7 +21,7 @@ class Sampler:
         self._thread.start()
 
     def stop(self) -> bool:
-        """Stop, and return whether it was running."""
+        """Stop sampling, and return whether the sampler was running."""
         if self._thread is None:
             return False
         self._over.set()

@@ -1,4 +1,4 @@
-"""Find the programs that use the machine's cores, which the user has to stop before a measurement."""
+"""Find the programs that use the machine's cores, so that the user can stop them before a measurement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_NAMED = 3
 
 @dataclasses.dataclass(frozen=True)
 class Taker:
-    """A program and its share of a core."""
+    """A program and the share of a core that it uses."""
 
     name: str
     pid: int
@@ -29,10 +29,10 @@ class Taker:
 
 @dataclasses.dataclass(frozen=True)
 class Takers:
-    """The programs that use the cores. The busiest program is first.
+    """The programs that use the cores, starting with the busiest program.
 
-    ``brief`` is for programs that started or ended in between, such as a compiler, and ``steal`` for the hypervisor's
-    other machines. Both are in cores.
+    ``brief`` is the number of cores that short-lived programs used, such as a compiler, and ``steal`` the number of
+    cores that the hypervisor used for other machines.
     """
 
     programs: tuple[Taker, ...] = ()
@@ -41,13 +41,13 @@ class Takers:
 
     @property
     def of_all_cores(self) -> float:
-        """The used share of this machine's cores."""
+        """The share of all this machine's cores that is used."""
         taken = sum(one.share for one in self.programs) + self.brief + self.steal
         return taken / (psutil.cpu_count() or 1)
 
     @property
     def sentence(self) -> str:
-        """A description for the end of a message."""
+        """A description of the programs for the end of a message."""
         named = [one for one in self.programs if one.share >= WORTH_NAMING][:MAX_NAMED]
         parts = [f"{shown(one.name)} (pid {one.pid}, {one.share:.0%} of a core)" for one in named]
         if self.brief >= WORTH_NAMING:
@@ -65,10 +65,10 @@ class CpuLook:
 
     Args:
         at_s: The time.
-        cpu_s: The name and CPU seconds by process (pid and start).
+        cpu_s: The name and the CPU seconds of each process, by its pid and start time.
         ours: The harness's own processes.
-        busy_s: The busy seconds of the cores since boot.
-        steal_s: The stolen seconds of the cores since boot.
+        busy_s: The busy seconds of all cores since boot.
+        steal_s: The seconds since boot in which the hypervisor used the cores for other machines.
     """
 
     at_s: float
@@ -79,7 +79,7 @@ class CpuLook:
 
 
 def look() -> CpuLook:
-    """Return the current use. This process and all its descendants are the harness's own."""
+    """Return the CPU use until now. This process and all its descendants are the harness's own processes."""
     own = {os.getpid()}
     with contextlib.suppress(psutil.Error):
         own |= {child.pid for child in psutil.Process().children(recursive=True)}
@@ -102,7 +102,7 @@ def between(first: CpuLook, last: CpuLook) -> Takers:
     ours = first.ours | last.ours
     lasting = last.cpu_s.keys() & first.cpu_s.keys()
     used = {key: last.cpu_s[key][1] - first.cpu_s[key][1] for key in lasting}
-    # This doesn't include the harness's own processes that ended in between, because their use isn't known.
+    # This doesn't include the harness's own processes that ended between the moments, because their use isn't known.
     begun = sum(last.cpu_s[key][1] for key in last.ours - first.ours)
     brief = last.busy_s - first.busy_s - sum(used.values()) - begun
     programs = [Taker(last.cpu_s[key][0], key[0], used[key] / elapsed) for key in lasting - ours]

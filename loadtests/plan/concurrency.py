@@ -1,8 +1,8 @@
-"""Choose the setups of a block that run at the same time, if the machine doesn't have enough memory for all of them.
+"""Choose the setups that run at the same time, if the machine doesn't have enough memory for all setups of a block.
 
-The setups are dealt into groups, and each group contains the baseline, so compared setups are still measured side by
-side. A block then measures one group. Figures are compared within a block. A setup that wasn't in the block has no
-figure for it.
+The setups are divided into groups, and each group contains the baseline, so that compared setups are still measured
+side by side. Each block measures one group. Figures are compared within a block, and a setup has no figures in blocks
+of other groups.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 
 from loadtests.plan.study import MIN_AT_ONCE, Study
 
-# The share of the free memory for the idle setups. They need the rest under load.
+# The share of the free memory for idle setups. Under load, the setups need the rest.
 SHARE = 0.5
 
 
 def deal(study: Study, generator: random.Random) -> list[list[str]]:
-    """Deal the labels into groups of nearly equal size. The generator decides which setups are together."""
+    """Divide the labels at random into groups of nearly equal size, each with the baseline."""
     labels = [entry.label for entry in study.entries]
     if study.groups == 1:
         return [labels]
@@ -31,13 +31,14 @@ def deal(study: Study, generator: random.Random) -> list[list[str]]:
 def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Study:
     """Limit the number of setups that run at the same time to the free memory.
 
-    If not even two setups fit, they are measured one after the other. The same applies to a sweep, because its cells
-    are compared as a whole, and to a study of pairs, because a group might contain only one of a pair.
+    If not even two setups fit, all setups are measured one after the other. If only some setups fit, this also applies
+    to a sweep, because its cells are compared as a whole, and to a study of pairs, because a group might contain only
+    one setup of a pair.
 
     Args:
         study: The study.
-        memory_mb: The memory of each setup, by label.
-        free_mb: The free memory.
+        memory_mb: The memory of each setup in MB, by label.
+        free_mb: The free memory in MB.
 
     Returns:
         The study itself if all setups fit, or if it already limits the number enough, or else a limited study.
@@ -55,7 +56,7 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
 
 
 def _how_many(sizes_mb: Sequence[float], room_mb: float) -> int:
-    """Return how many of the sizes fit if the largest come first."""
+    """Return how many of these setups, from the first, fit into the memory."""
     taken = 0.0
     for number, size in enumerate(sizes_mb):
         taken += size

@@ -1,6 +1,6 @@
-"""The units that share a test's cost: requests, messages, deliveries, connections, journeys.
+"""Define the units by which the cost of a test is divided, such as requests, messages and journeys.
 
-This module creates the metrics of cost. Their names contain the unit.
+This module also creates the metrics of cost, whose names contain the unit.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _SPELT = {"ms": "ms", "µs": "us"}
 
 @dataclass(frozen=True)
 class CostUnit:
-    """A unit of a test's work, to divide its cost by.
+    """A unit of work by which the cost of a test is divided.
 
     Args:
         singular: The name of one unit.
         plural: The name of several units.
         success: The name of one successful unit.
-        count: A function from a trial to the number of units that its processes worked for, or 0 if it isn't known.
+        count: A function that returns the number of units in a trial, or 0 if the number isn't known.
         unit: The unit of the CPU time: ms or µs.
     """
 
@@ -37,14 +37,14 @@ class CostUnit:
     unit: str = "ms"
 
     def metric(self, name: str, label: str, unit: str, read: Callable[[Trial], float | None], **words: Any) -> Metric:
-        """Create a metric for trials of tests that count this unit."""
+        """Create a metric for tests whose cost is divided by this unit."""
         return Metric(name, label, unit, read, cost_units=(self.plural,), **words)
 
     @cached_property
     def cpu(self) -> Metric:
-        """The CPU time for each successful unit, over all processes that the setup pays for.
+        """The CPU time per successful unit, over all processes that the setup pays for.
 
-        Failures use CPU time too, so the successful units pay for them.
+        The CPU time that failures use is also divided among the successful units.
         """
         return self.metric(
             f"cpu_{_SPELT[self.unit]}_per_{self._name}",
@@ -64,7 +64,10 @@ class CostUnit:
         return self.metric(name, label, "", self._switches)
 
     def of_role(self, role: str, charged: bool = True) -> Metric:
-        """Return the metric of a role's CPU time, either of the processes that the setup pays for or of the others."""
+        """Return the metric of a role's CPU time.
+
+        The metric includes either the processes that the setup pays for (``charged``), or the role's other processes.
+        """
 
         def read(trial: Trial) -> float | None:
             own = [one.cpu_s for one in trial.processes if one.role == role and one.charged == charged]
@@ -74,7 +77,7 @@ class CostUnit:
         return self.metric(f"{prefix}_{self.cpu.name}", f"CPU per {self.singular}, {role}{note}", self.unit, read)
 
     def role_of(self, metric: str) -> Metric | None:
-        """Return the metric that ``of_role`` creates under this name, or None if it doesn't create such a name."""
+        """Return the metric that ``of_role`` creates under this name, or None if the name isn't a role's metric."""
         role = metric.removesuffix(f"_{self.cpu.name}")
         if role == metric:
             return None
@@ -109,7 +112,7 @@ def _delivered(trial: Trial) -> float:
     result = trial.result
     if result is None or result.deliveries is None:
         return 0
-    # The receivers also got messages that were sent while the server settled, and the CPU time includes these.
+    # Receivers also got messages that were sent while the server settled, and the CPU time includes these messages.
     return result.deliveries.delivered * (_billed(trial) / result.ok if result.ok else 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Define the setups of a study: each has a label and the knobs to start it with."""
+"""Define the entries of a study. An entry is a setup with a label and knobs."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from loadtests.setups.variants import Variant
 
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Labels and names of tests are parts of file names. A file name contains both and can have 255 bytes.
+# The labels of setups and the names of tests are parts of file names, which can be at most 255 bytes long.
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
 LABELS_ARE = "1 to 80 letters, digits and . _ + - = are allowed"
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A setup in a study: its label and the knobs (environment variables) to start it with."""
+    """A setup in a study, with a label and the knobs (environment variables) to start it with."""
 
     label: Name
     setup: str
     env: dict[Variable, str]
     against: str = ""
-    """The label of the setup to compare it with in a study of pairs. The default is the study's baseline."""
+    """In a study of pairs, the label of the setup with which this setup is compared, or an empty string."""
     variant: tuple[str, ...] = ()
-    """The variants of its environment (``loadtests.setups.variants``)."""
+    """The variants of the setup's environment (``loadtests.setups.variants``)."""
 
     def twin(self, variant: Variant, setup: Setup) -> Entry | None:
-        """Return the entry with a variant, or None if the variant doesn't change it."""
+        """Return the entry with a variant, or None if the variant doesn't change the entry."""
         subjects = {one.subject for one in variants.parse_environment(self.variant)}
         if setup.unfit(variant) or variant.subject in subjects or (variant.is_hopless and "HOPLESS" in self.env):
             return None
@@ -47,7 +47,7 @@ class Entry:
 
 
 def in_environment(entry: Entry, setups: Mapping[str, Setup]) -> Setup:
-    """Return the entry's setup, which is one of ``setups`` by name, in the entry's environment."""
+    """Return the entry's setup, from ``setups`` by name, in the entry's environment."""
     return setups[entry.setup].with_variants(variants.parse_environment(entry.variant))
 
 
@@ -68,7 +68,7 @@ def from_sweep(sweep: Sweep, where: str) -> tuple[Entry, ...]:
 def _entry(table: EntryTable, where: str) -> Entry:
     label = table.setup if table.label is None else table.label
     if not LABEL.fullmatch(label):
-        raise UserError(f"{where}label: {quoted(label)}; {LABELS_ARE}")
+        raise UserError(f"{where}label: is {quoted(label)}. {LABELS_ARE}")
     try:
         variant = tuple(one.text for one in variants.parse_environment(table.variant))
     except UserError as error:
@@ -80,7 +80,7 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
     """Check the knobs of an entry.
 
     Raises:
-        UserError: If a knob isn't an environment variable, belongs to the whole run, or has a value that isn't allowed.
+        UserError: If a knob has an invalid name or value, or applies to the whole run.
     """
     env: dict[str, str] = {}
     for key, value in given.items():
@@ -89,14 +89,14 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
         if key == RECIPE_KNOB and os.path.isabs(str(value)):
             raise UserError(f"{where}{key}: must name an included recipe. For a file, use the test's key recipe")
         if not VARIABLE.fullmatch(key):
-            raise UserError(f"{where}{shown(key)}: is not a valid name of an environment variable")
+            raise UserError(f"{where}{shown(key)}: is not a valid name for an environment variable")
         text = sweeps.text_of(value)
         if text is None or "\0" in text:
-            raise UserError(f"{where}{key}: must be a number or a text")
+            raise UserError(f"{where}{key}: must be a number or a string")
         if text and key in SERVERS and not SERVERS[key].fits(text):
             raise UserError(f"{where}{key}: is {quoted(text)}. {capital(SERVERS[key].needed)}")
         if kept(key, text) != text:
-            raise UserError(f"{where}{key}: contains a user or a password. Set it in the environment of `run`")
+            raise UserError(f"{where}{key}: contains a user name or a password. Set it in the environment of `run`")
         env[key] = text
     return env
 
@@ -111,5 +111,5 @@ def require_baselines(entries: Sequence[Entry], where: str) -> None:
     for number, entry in enumerate(entries, start=1):
         others = [label for label in labels if label != entry.label]
         if entry.against and entry.against not in others:
-            allowed = f"use one of the other setups: {', '.join(others)}"
-            raise UserError(f"{where}: setups[{number}].against: is {quoted(entry.against)}; {allowed}")
+            allowed = f"Use one of the other setups: {', '.join(others)}"
+            raise UserError(f"{where}: setups[{number}].against: is {quoted(entry.against)}. {allowed}")

@@ -1,8 +1,8 @@
 """Convert works and paces between the keys of a test's TOML table and the fields in run.json.
 
-A dataclass describes each of its fields once, with bounds. The key of a field is its name without ``_s``. To override
-the key, use ``metadata={"key": ...}``. The value None means that the field isn't a key, because it is computed from
-other fields. ``KEYS`` of a class are keys without a field.
+A dataclass describes each of its fields once, with bounds. The key of a field is the name of the field without ``_s``.
+To override the key, use ``metadata={"key": ...}``. If the key is None, the field can't be set in the table, because it
+is computed from other fields. The ``KEYS`` of a class are keys without a field.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NEEDED = msgspec.NODEFAULT
 
 @dataclasses.dataclass(frozen=True)
 class TablePlace:
-    """The place of a table: the file, the path in it, and the folder for relative paths."""
+    """The place of a TOML table: the file, the table's path in the file, and the folder for relative paths."""
 
     file: str
     prefix: str
@@ -43,7 +43,7 @@ class TablePlace:
         """Return the path of the file that a key names.
 
         Raises:
-            UserError: If there is no such file below the folder.
+            UserError: If the folder contains no such file.
         """
         try:
             return files.inside(self.folder, name)
@@ -81,7 +81,7 @@ class Fields:
 
     @classmethod
     def own(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of the fields that are keys."""
+        """Return the values of the keys that belong to fields, by the names of the fields."""
         names = {_key(field): field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
         return {names[key]: value for key, value in values.items() if key in names}
 
@@ -94,7 +94,7 @@ class Fields:
 
 
 def chosen(parts: Iterable[type[Fields]], values: Mapping[str, Any]) -> Any:
-    """Return the part that the values select, or the last part if they don't select any."""
+    """Return the part that the values select, or else the last part."""
     *others, last = parts
     given = {key: value for key, value in values.items() if value is not None and value not in ([], ())}
     return next((part for part in others if part.fits(given)), last)
@@ -121,7 +121,7 @@ def merged(chosen_keys: Keys, others: Iterable[Keys]) -> Keys:
     for keys in others:
         for key, (kind, _) in keys.items():
             if key in found and found[key][0] != kind:
-                found[key] = (Union[found[key][0], kind], found[key][1])  # noqa: UP007 - of types that are values
+                found[key] = (Union[found[key][0], kind], found[key][1])  # noqa: UP007 - the types are values
     return found
 
 
@@ -146,5 +146,5 @@ def _key(field: dataclasses.Field[Any]) -> str | None:
 
 
 def digest(sends: Sequence[object]) -> str:
-    """Return a few characters that differ if the requests or messages differ."""
+    """Return a short digest of requests or messages."""
     return hashlib.sha256(json.dumps(sends).encode()).hexdigest()[:8]

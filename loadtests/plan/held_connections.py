@@ -1,4 +1,4 @@
-"""Define the counts of connections to a PostgreSQL database next to the setup."""
+"""Define the counts of connections to the PostgreSQL database that runs next to a setup."""
 
 from __future__ import annotations
 

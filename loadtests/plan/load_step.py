@@ -1,4 +1,4 @@
-"""A test as one of several steps of load."""
+"""Define a step of a load curve."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class LoadStep:
     """A test as one step of a load curve.
 
     Args:
-        value: The load on the axis.
+        value: The load as a number.
         axis: The name of the axis.
-        short_label: The load on the axis, such as ``250/s``.
-        label: The load in a text, such as ``250 requests/s``.
+        short_label: The label of the load on the axis, such as ``250/s``.
+        label: The name of the load in a sentence, such as ``250 requests/s``.
         comparison_key: A value that is the same for all steps of a curve.
     """
 

@@ -1,6 +1,6 @@
-"""A metric: how to read it from a trial, its unit, its direction and its names.
+"""Define metrics. A metric has a function that reads it from a trial, a unit, a direction and several names.
 
-This module has the metrics that several kinds of tests share. A kind's own metrics are in the kind's file
+This module contains the metrics that several kinds of tests share. The metrics of only one kind are in the kind's file
 (``loadtests.plan.kinds``).
 """
 
@@ -21,14 +21,14 @@ from loadtests.records.result import PERCENTILES
 class Metric:
     """A figure of a trial.
 
-    In texts, ``{latency}`` is a placeholder for response time, or service time if the engine doesn't know the response
-    time.
+    In texts, ``{latency}`` is a placeholder for response time, or service time if the engine doesn't measure the
+    response time.
 
     Args:
         name: The name in files.
         label: The name in lists.
         unit: The unit.
-        read: A function from a trial to the value, or None if the trial lacks this value.
+        read: A function that returns the value in a trial, or None if the trial lacks this value.
         more_is_better: Whether a higher value is better.
         called: The name in a verdict.
         short: The name in a narrow verdict.
@@ -36,10 +36,11 @@ class Metric:
         worse: The word for a worse value in verdicts.
         question: The reader's question that the verdict answers. The default is the label. ``{one}`` is a placeholder
             for the measured unit, such as a request.
-        first: The verb of the winner.
+        first: The verb phrase for the best setup, such as ``is the fastest``.
         says_unit: Whether ``called`` contains the unit.
-        complete: The sentence if every setup has 100%.
-        cost_units: The cost units (``CostUnit.plural``) of the tests with this metric. If empty, all tests have it.
+        complete: The sentence for the case that every setup reaches 100%.
+        cost_units: The cost units (``CostUnit.plural``) of the tests with this metric. If empty, all tests have this
+            metric.
         shows_figures: Whether a verdict shows the figures in addition to their ratio.
         percentile: The percentile, if a test can select percentiles.
         times: The kind of time, if the metric is a percentile.
@@ -73,7 +74,7 @@ class Metric:
     def in_words(self, latency: str) -> str:
         """Return the name in a verdict.
 
-        ``latency`` is the time that the engine knows: response time or service time.
+        ``latency`` is the time that the engine measures: response time or service time.
         """
         return (self.called or self.label).format(latency=latency)
 
@@ -90,11 +91,11 @@ class Metric:
 
     @property
     def verb(self) -> str:
-        """The verb of the winner."""
+        """The verb phrase for the best setup."""
         return self.first or ("has the most" if self.more_is_better else "has the least")
 
     def with_unit(self, words: str) -> str:
-        """Append the unit to the name, unless the name contains it."""
+        """Append the unit to a name, unless the name already contains the unit."""
         return words if self.says_unit or not self.unit else f"{words}, {self.unit}"
 
 
@@ -107,15 +108,15 @@ def percentile_of(times: MeasuredTime, key: str, name: str, label: str, **words:
 
 
 def rate_of(name: str, label: str, counts: str, first: str, done: str = "", question: str = "") -> Metric:
-    """Create the metric of a rate per second. It is a lower bound if the generator was the limit.
+    """Create the metric of a rate per second. The rate is a lower bound if the generator was the limit.
 
     Args:
         name: The metric's name.
         label: The metric's label.
         counts: The counted units, such as ``requests``.
-        first: The verb of the winner.
+        first: The verb phrase for the best setup.
         done: A participle for the units, such as ``opened``.
-        question: The reader's question.
+        question: The reader's question that the verdict answers.
     """
     return Metric(
         name,
@@ -139,7 +140,7 @@ def _memory(field: str) -> Callable[[Trial], float | None]:
 
 
 def time_in_ms(key: str, question: str = "") -> Metric:
-    """Create the metric of a percentile of all response times, or service times if the engine knows only these."""
+    """Create the metric of a percentile of response times, or of service times if the engine measures only these."""
     return percentile_of(
         ANSWERS,
         key,

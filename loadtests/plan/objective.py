@@ -1,4 +1,4 @@
-"""Service-level objectives, such as ``p99<50ms``, ``p95<20ms, errors<0.5%`` or ``delay p99<100ms, p99<500ms``."""
+"""Parse service-level objectives, such as ``p99<50ms``, ``p95<20ms, errors<0.5%`` or ``delay p99<100ms, p99<500ms``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SHARE = re.compile(r"(errors|failures|missing)\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
 MAX_ERRORS = 0.001
 MAX_MISSING = 0.0001
 MIN_ANSWERED = 0.99
-# The times that a limit can apply to, by its first word.
-LIMITED = {"": "response times are", "lag": "the lag of deliveries is", "delay": "the delay of events is"}
-PRECISION = 0.03  # the ratio between fail and pass, minus 1
+# The times to which a limit can apply, by the first word of the limit.
+LIMITED = {"": "response times", "lag": "the lag of deliveries", "delay": "the delay of events"}
+PRECISION = 0.03  # the final ratio between the lowest failed rate and the highest passed rate, minus 1
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Terms:
 
     Args:
         example: An example of an objective.
-        of: The times that limits can apply to (keys of LIMITED).
+        of: The times to which limits can apply (keys of LIMITED).
         missing: Whether the share of missing deliveries can be limited.
-        max_missing: The default limit of missing deliveries.
+        max_missing: The default limit on the share of missing deliveries.
     """
 
     example: str
@@ -46,7 +46,7 @@ OF_STREAMS = Terms("delay p99<100ms, p99<500ms", ("delay", ""))
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit ``ms`` of a ``percentile`` (99.0 is p99) of response times, or ``of`` other times (a key of LIMITED)."""
+    """A limit of ``ms`` on a ``percentile`` (99.0 is p99) of a kind of time ``of`` (a key of LIMITED)."""
 
     percentile: float
     ms: float
@@ -59,12 +59,12 @@ class Limit:
 
     @property
     def name(self) -> str:
-        """The name with its times, such as p99 or lag p99."""
+        """The percentile's name with the kind of time, such as p99 or lag p99."""
         return f"{self.of} {self.key}".lstrip()
 
     @property
     def late_share(self) -> float:
-        """The share of the requests that may take longer."""
+        """The share of the requests that may take longer than the limit."""
         return 1 - self.percentile / 100
 
 
@@ -72,7 +72,7 @@ class Limit:
 class Objective:
     """The conditions that a complete probe must meet.
 
-    Shares are of the planned requests. The missing share is of the deliveries that were due.
+    Shares are relative to the planned requests. Only the missing share is relative to the deliveries that were due.
     """
 
     limits: tuple[Limit, ...] = (Limit(99.0, 50.0),)
@@ -82,12 +82,12 @@ class Objective:
 
     @property
     def requests(self) -> int:
-        """The number of requests that a probe needs to know all limited percentiles."""
+        """The number of requests that a probe needs to determine all limited percentiles."""
         return max(requests_needed(limit.percentile) for limit in self.limits)
 
     @property
     def of_lag(self) -> bool:
-        """Whether it limits deliveries."""
+        """Whether the objective limits the lag of deliveries."""
         return any(limit.of == "lag" for limit in self.limits)
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
         if match := PERCENTILE.fullmatch(part):
             if (of := match[1] or "") not in terms.of:
                 asked = " or ".join(LIMITED[word] for word in terms.of)
-                raise ValueError(f"objective: {part!r}: only {asked} limited. Write for example {terms.example!r}")
+                raise ValueError(f"objective: {part!r}: limit only {asked}, for example {terms.example!r}")
             limits.append(_limit(part, float(match[2]), float(match[3]) * (1000 if match[4] == "s" else 1), of))
         elif (match := SHARE.fullmatch(part)) and (match[1] != "missing" or terms.missing):
             shares["missing" if match[1] == "missing" else "errors"] = float(match[2]) / 100
@@ -116,7 +116,7 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
             raise ValueError(f"objective: {part!r} is not a limit. Write for example {terms.example!r}")
     if not limits:
         asked = terms.of[0] or "response time"
-        raise ValueError(f"objective: {text!r} must limit the {asked}. For example {terms.example.split(',')[0]!r}")
+        raise ValueError(f"objective: {text!r} must limit the {asked}, for example {terms.example.split(',')[0]!r}")
     errors = shares["errors"] or 0.0
     return Objective(tuple(limits), errors, min(MIN_ANSWERED, 1 - errors), shares["missing"])
 
@@ -134,14 +134,14 @@ def _limit(part: str, percentile: float, ms: float, of: str) -> Limit:
 class SearchPlan:
     """The plan of a search for the highest rate. Rates are in ``unit`` and durations in seconds.
 
-    A probe with fewer than ``requests`` is longer, up to ``longest_s``, because a handful of requests can't decide
-    about a percentile.
+    A probe takes longer if it would have fewer than ``requests``, up to ``longest_s``, because a percentile can't be
+    determined from a handful of requests.
 
     Args:
         start_rate: The rate of the first probe.
         max_rate: The highest rate.
         min_rate: The lowest rate.
-        precision: The final ratio between fail and pass, minus 1.
+        precision: The final ratio between the lowest failed rate and the highest passed rate, minus 1.
         short_s: The duration of a short probe.
         long_s: The duration of a confirming probe.
         max_probes: The maximum number of probes.
@@ -173,7 +173,7 @@ class SearchPlan:
     def __post_init__(self) -> None:
         if not 0 < self.min_rate <= self.start_rate:
             raise ValueError(f"capacity: the start rate, {self.start_rate:g}, must be at least {self.min_rate:g}")
-        if not self.min_rate <= self.max_rate <= MAX_RATE:  # true also for NaN
+        if not self.min_rate <= self.max_rate <= MAX_RATE:  # also true for NaN
             allowed = f"{self.min_rate:g} to {MAX_RATE:,.0f}"
             raise ValueError(f"capacity: the highest rate is {self.max_rate:g}. It must be from {allowed}")
         if self.precision <= 0:
@@ -187,7 +187,7 @@ class SearchPlan:
 
     @property
     def lowest_rate(self) -> float:
-        """The lowest rate that gives a probe enough requests."""
+        """The lowest rate at which a probe can have enough requests."""
         return max(self.min_rate, self.requests / self.longest_s)
 
     @property
@@ -195,7 +195,7 @@ class SearchPlan:
         return max(min(self.start_rate, self.max_rate), self.lowest_rate)
 
     def probe_s(self, rate: float, shortest_s: float, share: float = 1.0) -> float:
-        """Return the duration of a probe that takes at least ``shortest_s`` and has this share of the requests."""
+        """Return the seconds of a probe of at least ``shortest_s``, with this share of the needed requests."""
         return max(shortest_s, math.ceil(10 * share * self.requests / rate - 1e-6) / 10)
 
     def rounded(self, rate: float) -> float:
@@ -203,7 +203,7 @@ class SearchPlan:
         return max(1.0, float(round(rate))) if self.whole else rate
 
     def between(self, below: float, above: float) -> float | None:
-        """Return a rate between a pass and a fail, or None if their ratio is within the precision."""
+        """Return a rate between a passed and a failed rate, or None if their ratio is within the precision."""
         if below * (1 + self.precision) >= above:
             return None
         rate = self.rounded(math.sqrt(below * above))
@@ -213,7 +213,7 @@ class SearchPlan:
         """Check that the first probe can have enough requests for the percentiles.
 
         Raises:
-            ValueError: If it would take longer than ``longest_s``.
+            ValueError: If the first probe would take longer than ``longest_s``.
         """
         asked = min(self.start_rate, self.max_rate)
         if asked < self.lowest_rate:

@@ -1,12 +1,12 @@
-"""Decide which percentiles a trial has enough requests for."""
+"""Decide for which percentiles a trial has enough requests."""
 
 from __future__ import annotations
 
 from math import ceil
 
 # A percentile is the boundary of its tail. If the tail has ten requests, their number is accurate to a third (Poisson:
-# 1 / sqrt(10)). With fewer, the figure depends on a few single requests. Distribution-free 95% limits exist from 3.7
-# requests on (David and Nagaraja, Order Statistics, 2003, section 7.1). With ten requests, they are useful.
+# 1 / sqrt(10)). With fewer requests, the figure depends on single requests. Distribution-free 95% limits exist for 3.7
+# or more requests (David and Nagaraja, Order Statistics, 2003, section 7.1). With ten requests, the limits are useful.
 TAIL = 10
 
 
@@ -17,5 +17,5 @@ def requests_needed(percentile: float) -> int:
 
 
 def knowable(percentile: float, requests: float) -> bool:
-    """Return whether a trial with this number of requests, answered or not, can know the percentile."""
+    """Return whether this number of requests, answered or not, is enough to determine the percentile."""
     return requests >= requests_needed(percentile)

@@ -1,6 +1,6 @@
 """Measure how long a setup takes to recover from a failing origin, and how many requests fail until then.
 
-A second counts as before only if its response times are close to the usual ones. Much longer times show a queue that
+A second is good only if its response times are close to the usual response times. Much longer times show a queue that
 isn't empty yet. Much shorter times show immediate errors or old copies.
 """
 
@@ -13,13 +13,13 @@ from statistics import median
 
 from loadtests.records import OriginStage, Second, Trial
 
-SHARE_SLACK = 0.01  # allowed difference of the share of successful requests
-TIME_SLACK = 0.25  # allowed factor between the usual p50 and the current one, in both directions
-MIN_ANSWERED = 0.5  # minimum share of the usual answers per second; random arrivals vary less
-FOR_SECONDS = 3  # consecutive good seconds, because a single one may be chance
-USUAL = 0.99  # the share of requests that must end well before the failure, or there is no usual state
-MIN_USUAL = 3  # the seconds that are needed to define the usual state
-ROUNDING_S = 0.02  # the maximum distance between the start of a stage and a full second
+SHARE_SLACK = 0.01  # The allowed difference between the shares of successful requests.
+TIME_SLACK = 0.25  # The allowed relative difference from the usual p50, in both directions.
+MIN_ANSWERED = 0.5  # The minimum share of the usual answers per second. Random arrivals vary less.
+FOR_SECONDS = 3  # Several good seconds are needed, because a single good second may be chance.
+USUAL = 0.99  # If fewer requests succeed before the failure, there is no usual state.
+MIN_USUAL = 3  # The number of seconds that are needed to define the usual state.
+ROUNDING_S = 0.02  # The maximum distance between the start of a stage and a full second.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Course:
     """The course of a recovery.
 
     Args:
-        recovery_s: The time from the end of the last bad stage to the end of the first second as before. Infinity if
-            there was no such second.
-        lost: The requests that failed from the start of the first bad stage until then.
-        stale: The requests in that time that got a marked old copy.
-        usual_ms: The p50 before the failure.
+        recovery_s: The seconds from the end of the last bad stage to the end of the first good second, or infinity if
+            there was no good second.
+        lost: The number of requests that failed between the start of the first bad stage and the recovery.
+        stale: The number of requests in that time that were answered with a marked old copy.
+        usual_ms: The p50 before the failure, in ms.
     """
 
     recovery_s: float
@@ -41,7 +41,7 @@ class Course:
 
 
 def course(trial: Trial) -> Course | None:
-    """Return the course of a trial, or None if the origin didn't fail or the setup didn't hold the rate before."""
+    """Return the course of the recovery, or None if the origin didn't fail, or the rate wasn't sustained before."""
     stages = trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
     if trial.result is None or not stumbles(stages):
         return None
@@ -71,7 +71,7 @@ def stumbles(stages: Sequence[OriginStage]) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Usual:
-    """The values of a usual second: the share of requests that end well, the p50, and the answers per second."""
+    """The values of a usual second: the share of successful requests, the p50 in ms, and the answers per second."""
 
     share: float
     p50_ms: float

@@ -1,4 +1,4 @@
-"""The order of trials: shuffled within a block, mirrored in the next."""
+"""Create the order of trials, which is shuffled within a block and mirrored in the next block."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from loadtests.records.bounds import Name, Ordinal
 
 MIN_BLOCKS = 2
 MAX_MINUTES = 7 * 24 * 60
-Place = tuple[str, str]  # label, test
-GENERATOR_S = 1.2  # the approximate time until the generator is ready
+Place = tuple[str, str]  # A label and the name of a test.
+GENERATOR_S = 1.2  # The approximate time until the generator is ready.
 
 
 @dataclasses.dataclass(frozen=True)
 class Slot:
-    """The place of a trial in the order: its number (from 1), block (from 1), entry's label and test's name."""
+    """The place of a trial in the order: a number and a block (both from 1), the entry's label and the test's name."""
 
     number: Ordinal
     block: Ordinal
@@ -44,7 +44,7 @@ def schedule(study: Study, seed: int, left_out: Container[Place] = ()) -> list[S
 
     Within a block, the trials of a test follow each other, so that compared trials are close in time. Even blocks
     mirror the block before (ABBA), so that a steady drift of the machine affects all entries equally. If not all setups
-    run at once, each group is a block with the baseline in it. The same seed gives the same order.
+    run at once, each group of setups is a block that contains the baseline. The same seed gives the same order.
     """
     generator = random.Random(seed)
     slots: list[Slot] = []
@@ -78,12 +78,12 @@ def _orders(study: Study, generator: random.Random, left_out: Container[Place]) 
 def planned_seconds(study: Study, order: Iterable[Slot] | None = None, start_s: float = START_S) -> float:
     """Estimate the seconds of a study, or of the trials in ``order``.
 
-    Include the search for rates that aren't known yet.
+    The estimate includes the search for rates that aren't known yet.
 
     Args:
         study: The study.
         order: The trials, or None for all.
-        start_s: The time to start a setup.
+        start_s: The seconds to start a setup.
     """
     tests = {test.name: test for test in study.tests}
     total = search_seconds(study)
@@ -100,7 +100,7 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None, start_s: 
 
 
 def search_seconds(study: Study) -> float:
-    """Estimate the seconds to find the rates that the run must find. 0 if all rates are known."""
+    """Estimate the seconds to find the rates that aren't known yet, or return 0 if all rates are known."""
     searches = {search.name: search for search in study.ceiling_tests.values()}.values()
     if not searches:
         return 0.0
@@ -109,7 +109,7 @@ def search_seconds(study: Study) -> float:
 
 
 def within(study: Study, minutes: float) -> Study:
-    """Limit the blocks of a study to a number of minutes.
+    """Limit the number of blocks so that the study takes at most this number of minutes.
 
     Raises:
         UserError: If two blocks take longer, because one block can't show the noise.
@@ -120,7 +120,7 @@ def within(study: Study, minutes: float) -> Study:
     blocks = min(MAX_BLOCKS, int((minutes * 60 - search_s) / block_s))
     if blocks < MIN_BLOCKS:
         least = math.ceil((MIN_BLOCKS * block_s + search_s) / 6) / 10
-        few = f"{plural(MIN_BLOCKS, 'block')} of {study.name} take {least:g}"
+        few = f"{plural(MIN_BLOCKS, 'block')} of {study.name} take {least:g} minutes"
         raise UserError(f"--minutes {minutes:g}: {few}, and one block doesn't show the noise. Try --minutes {least:g}")
     study = dataclasses.replace(study, blocks=blocks)
     study.require_feasible(f"--minutes {minutes:g}")

@@ -1,8 +1,8 @@
 """Cut an interleaved trial into slices.
 
 The speed of a machine drifts over tens of seconds. Setups that get load alternately, for half a second each, see the
-same speed. Trials one after the other don't. The order of setups is shuffled, and mirrored in the next round, as for
-blocks.
+same speed. Trials one after the other don't. As in blocks, the order of setups is shuffled in one round and mirrored in
+the next round.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SLICE_S = 0.5
 # The first part of a slice isn't measured, because after a pause the setup's memory isn't in the caches, and its
 # connections may be closed. After this time, response times are the same as in the rest of the slice.
 SETTLE_S = 0.1
-# A queue needs about ten times the time of an answer to reach its steady length, and starts again in each slice.
+# A queue needs about ten times the time of an answer to reach its steady length, and is empty at the start of a slice.
 SETTLE_ANSWERS = 10
 MAX_SETTLE_S = 2.0
 # Slow setups get longer slices, so that settling, and the answers outstanding at the end, don't take most of the time.
@@ -27,17 +27,18 @@ MIN_GRACE_S = 0.1
 
 
 def settle(answer_s: float) -> float:
-    """Return the seconds to send before a slice is measured. ``answer_s`` is the time of an answer without load."""
+    """Return the seconds of load before a slice is measured. ``answer_s`` is the time of an answer without load."""
     return min(MAX_SETTLE_S, max(SETTLE_S, SETTLE_ANSWERS * answer_s))
 
 
 def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
     """Return the seconds of each slice of a trial. All slices are equal.
 
+    If there is only one slice, the setups are measured one after the other.
+
     Args:
         duration_s: The measured seconds of the trial.
-        answer_s: The time of the slowest setup's answer without load. If there is only one slice, the setups are
-            measured one after the other.
+        answer_s: The time of an answer without load, for the slowest setup.
     """
     least_s = max(SLICE_S, SETTLES_IN_SLICE * settle(answer_s))
     number = max(1, math.floor(duration_s / least_s + 1e-9))
@@ -45,7 +46,7 @@ def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
 
 
 def orders(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
-    """Return the labels in the order of each round: shuffled, and every second round mirrors the round before."""
+    """Return the order of labels in each round. The order is shuffled, and mirrored in every second round."""
     generator = random.Random(seed)
     found: list[list[str]] = []
     for number in range(rounds):
@@ -57,9 +58,9 @@ def orders(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
 
 
 def grace(first_s: float, in_vain: int) -> float:
-    """Return the seconds that a slice waits for outstanding requests when it is over.
+    """Return the seconds that a slice waits for outstanding requests after its last request.
 
-    The time halves after each slice of the trial that waited without success, because the setup then loses requests.
+    The time halves after each slice of the trial that waited without success, because such a setup loses requests.
     """
     return max(first_s * 0.5**in_vain, MIN_GRACE_S)
 
@@ -67,6 +68,6 @@ def grace(first_s: float, in_vain: int) -> float:
 def seconds(duration_s: float) -> float:
     """Estimate the time to measure a setup for ``duration_s`` in slices.
 
-    It takes half as long again if messages are lost, because slices wait for them (see ``grace``).
+    If messages are lost, the time is half as long again, because slices wait for these messages (see ``grace``).
     """
     return duration_s + len(slices(duration_s)) * (SETTLE_S + BETWEEN_S)

@@ -1,4 +1,7 @@
-"""Studies: setups, tests and blocks. A study is read from TOML, checked once, and never changed."""
+"""Define studies, which consist of setups, tests and blocks.
+
+A study is read from TOML, checked once, and never changed.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Study:
     price_per_core_hour: Positive | None
     sweep: Sweep | None = None
     interleave: bool = False
-    """Whether load on the setups of a block is interleaved if the test supports it."""
+    """Whether load on the setups of a block is interleaved, in tests that support it."""
     at_once: Count = 0
     """The maximum number of setups that run at once, including the baseline. 0 means all."""
     quick_blocks: Ordinal = QUICK_BLOCKS
@@ -93,7 +96,7 @@ class Study:
         _require_few(len(self.entries), len(self.tests), self.blocks, where, self.most_trials)
 
     def with_requests(self, requests: tuple[Request, ...]) -> Study:
-        """Return the study with these requests in all tests, without recorded times. No requests change nothing."""
+        """Return the study with these requests, if any, in all tests, without recorded times."""
         if not requests:
             return self
         return dataclasses.replace(self, tests=tuple(test.with_requests(requests) for test in self.tests))
@@ -103,7 +106,7 @@ class Study:
         return dataclasses.replace(self, tests=tests)
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Study:
-        """Return the study with other journeys for its users.
+        """Return the study with another journey or another login for its users.
 
         Args:
             file: The file of the journey. None keeps the tests' journeys.
@@ -114,7 +117,7 @@ class Study:
         """
         tests = tuple(test.with_journey(file, sign_in) for test in self.tests)
         if not any(isinstance(test.work, JourneyWork) for test in tests):
-            raise UserError(f"{self.name} has no test with a journey. Use own-journey")
+            raise UserError(f"{self.name} has no test with a journey. Use the study own-journey")
         return dataclasses.replace(self, tests=tests)
 
     def quick(self) -> Study:
@@ -129,11 +132,9 @@ class Study:
 
     @property
     def ceiling_tests(self) -> dict[str, Test]:
-        """The tests that find the rates that depend on the slowest setup's ceiling.
+        """The searches for the slowest setup's ceiling, by the names of the tests whose rates depend on the ceiling.
 
-        The keys are the names of the tests that need the rates.
-
-        Tests that need the same search share it.
+        If several tests need the same search, the run makes it only once.
         """
         found: dict[str, Test] = {}
         for test in self.tests:
@@ -145,9 +146,9 @@ class Study:
     def only(self, labels: Sequence[str]) -> Study:
         """Return the study with only these labels, in the study's order.
 
-        The name of another setup adds it.
+        A label that isn't in the study must be the name of a setup, which is added.
 
-        If the baseline isn't one of them, the first of ``labels`` becomes the baseline.
+        If the baseline isn't one of ``labels``, the first label becomes the baseline.
 
         Raises:
             UserError: If a label is unknown, or the study is a sweep.
@@ -166,9 +167,9 @@ class Study:
         return dataclasses.replace(self, entries=kept, baseline=baseline)
 
     def with_variants(self, variants: Sequence[Variant]) -> Study:
-        """Return the study with each setup again in the environments that the variants change.
+        """Return the study with a copy of each setup for each variant that changes the setup's environment.
 
-        If a setup other than the baseline is changed, each is compared with itself in the unchanged environment.
+        If variants change a setup other than the baseline, each copy is compared with its own unchanged setup.
 
         Raises:
             UserError: If the study is a sweep, or a variant changes no setup.
@@ -176,7 +177,7 @@ class Study:
         if not variants:
             return self
         if self.sweep is not None:
-            raise UserError(f"{self.name} is a sweep of one setup, and --variant is for a study of setups")
+            raise UserError(f"{self.name} is a sweep of one setup, and --variant is for a study of several setups")
         known = {setup.name: setup for setup in find(dict.fromkeys(entry.setup for entry in self.entries))}
         entries: list[Entry] = []
         for entry in self.entries:
@@ -204,7 +205,7 @@ class Study:
     def with_copy(self) -> Study:
         """Return the study with its baseline under a second label, to show the machine's noise.
 
-        Add at most one copy.
+        If the study already contains a copy of the baseline, it isn't changed.
         """
         baseline = next(entry for entry in self.entries if entry.label == self.baseline)
         twins = [entry for entry in self.entries if alike(entry, baseline)]
@@ -219,14 +220,14 @@ def names() -> list[str]:
 
 
 def load(name_or_path: str) -> Study:
-    """Read the study with this name, or from this TOML file.
+    """Read the study with this name, or the study in this TOML file.
 
     Raises:
         UserError: If the study isn't valid. The message contains the file, the key and the allowed values.
     """
     if name_or_path.endswith(".toml"):
         path = Path(name_or_path)
-        if not os.path.exists(path):  # false also for names that no file can have
+        if not os.path.exists(path):  # also false for names that no file can have
             raise UserError(f"the study file {path} doesn't exist")
     elif name_or_path in names():
         path = STUDIES / f"{name_or_path}.toml"
@@ -242,7 +243,7 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
         UserError: If the table isn't valid.
     """
     table = decode.convert(values, StudyTable, where)
-    # This check comes first, because reading thousands of setups and tests takes long.
+    # This check comes first, because reading thousands of setups and tests takes a long time.
     _require_few(len(table.setups or [""]), len(table.tests), table.blocks, where)
     sweep = None if table.sweep is None else sweeps.parse(table.sweep, where)
     entries = from_list(table.setups or [], where) if sweep is None else from_sweep(sweep, where)
@@ -254,7 +255,7 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
     if baseline not in labels:
         raise UserError(f"{where}: baseline: {baseline!r} is not one of the setups ({', '.join(labels)})")
     if table.at_once is not None and any(entry.against for entry in entries):
-        raise UserError(f"{where}: at_once: can't be combined with pairs, which run at once. Leave it out")
+        raise UserError(f"{where}: at_once: can't be combined with pairs, which run at once. Leave out at_once")
     require_baselines(entries, where)
     study = Study(
         name=name,

@@ -18,21 +18,21 @@ Blocks = Annotated[int, Meta(ge=1, le=MAX_BLOCKS)]
 
 
 class EntryTable(msgspec.Struct, kw_only=True):
-    """The table of a setup."""
+    """The table of a setup in a study."""
 
-    setup: Annotated[str, Meta(description="A setup, by its name.")]
-    label: Annotated[str | None, Meta(description="Its label; the setup's name by default.")] = None
+    setup: Annotated[str, Meta(description="The name of the setup.")]
+    label: Annotated[str | None, Meta(description="The setup's label. By default, the setup's name.")] = None
     env: Annotated[
-        dict[str, bool | int | float | str], Meta(description="Environment variables of its processes.")
+        dict[str, bool | int | float | str], Meta(description="Environment variables of the setup's processes.")
     ] = {}
     variant: Annotated[
-        list[str], Meta(description='Changes of its environment (:ref:`variants`), such as ["granian==2.7.9"].')
+        list[str], Meta(description='Changes to its environment (:ref:`variants`), such as ["granian==2.7.9"].')
     ] = []
     against: Annotated[
         str | None,
         Meta(
-            description="The label of the setup to compare it with, instead of the baseline. Setups without it are "
-            "not compared."
+            description="The label of the setup to compare it with, instead of the baseline. If any setup has this "
+            "key, setups without this key are not compared."
         ),
     ] = None
 
@@ -40,21 +40,21 @@ class EntryTable(msgspec.Struct, kw_only=True):
 class StudyTable(msgspec.Struct, kw_only=True):
     """The top-level table of a study."""
 
-    title: Annotated[str | None, Meta(description="Its title; the file's name by default.")] = None
+    title: Annotated[str | None, Meta(description="The study's title. By default, the file's name.")] = None
     question: Annotated[str, Meta(description="The question that the study answers.")] = ""
     baseline: Annotated[
-        str | None, Meta(description="The setup that others are compared with. The default is the first.")
+        str | None, Meta(description="The setup that others are compared with. By default, the first setup.")
     ] = None
     setups: Annotated[
         Annotated[list[str | EntryTable], Meta(min_length=1, max_length=MAX_CELLS)] | None,
-        Meta(description="The setups: names, or tables."),
+        Meta(description="The setups, as names or tables."),
     ] = None
     sweep: Annotated[
         dict[str, Any] | None,
         Meta(description="Replaces setups: one setup, and lists of values for its environment variables."),
     ] = None
-    tests: Annotated[dict[str, dict[str, Any]], Meta(min_length=1, description="The tests, by their names.")]
-    blocks: Annotated[Blocks, Meta(description="How many blocks.")] = 2
+    tests: Annotated[dict[str, dict[str, Any]], Meta(min_length=1, description="The tests, by name.")]
+    blocks: Annotated[Blocks, Meta(description="The number of blocks.")] = 2
     quick_blocks: Annotated[Blocks, Meta(description="The maximum number of blocks with --quick.")] = QUICK_BLOCKS
     delta: Annotated[Share, Meta(description="Differences below this share are equivalent.")] = 0.03
     aa: Annotated[bool, Meta(description="Whether the baseline runs a second time, under another label.")] = False

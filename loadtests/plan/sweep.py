@@ -1,4 +1,4 @@
-"""Sweeps: one setup with every combination of its knobs' values."""
+"""Define sweeps. A sweep runs one setup with every combination of its knobs' values."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ def parse(table: dict[str, Any], where: str) -> Sweep:
     knobs = {key: _values(rest.pop(key), f"{where}: sweep.{key}") for key in list(rest) if KNOB.fullmatch(key)}
     setup = rest.pop("setup", None)
     if not isinstance(setup, str):
-        raise UserError(f"{where}: sweep.setup: {'is missing' if setup is None else quoted(setup)}. Name a setup")
+        raise UserError(f"{where}: sweep.setup: is {'missing' if setup is None else quoted(setup)}. Name a setup")
     for key in rest:
-        raise UserError(f"{where}: sweep.{key}: is neither a knob, like WORKERS, nor a key. Allowed: setup")
+        raise UserError(f"{where}: sweep.{key}: is neither a knob, such as WORKERS, nor the key setup")
     cells = math.prod(map(len, knobs.values()))
     if cells > MAX_CELLS:
         raise UserError(f"{where}: sweep: {cells:,} combinations. At most {MAX_CELLS:,} are allowed")
     sweep = Sweep(setup, knobs)
     if not sweep.swept:
-        raise UserError(f"{where}: sweep: no knob has several values. Add some, such as WORKERS = [1, 2]")
+        raise UserError(f"{where}: sweep: no knob has several values. Add values, such as WORKERS = [1, 2]")
     return sweep
 
 
@@ -90,7 +90,7 @@ def _values(value: object, where: str) -> tuple[str, ...]:
     for one in value:
         text = text_of(one)
         if text is None or isinstance(one, bool):
-            raise UserError(f"{where}: {quoted(one)} is neither a number nor a text")
+            raise UserError(f"{where}: {quoted(one)} is neither a number nor a string")
         texts.append(text)
     if len(set(texts)) < len(texts):
         raise UserError(f"{where}: contains a value more than once")

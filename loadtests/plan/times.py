@@ -1,6 +1,6 @@
-"""Kinds of measured times: their percentiles, and the generator's own share of them.
+"""Define the kinds of measured times, their percentiles, and the generator's own share in these times.
 
-Percentiles are over everything that was due. The generator's own delay occurs in sending and in reading.
+Percentiles include everything that was due. The generator can add a delay when it sends and when it reads.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ MAX_ANSWERS_IN_A_ROW = 1.5
 
 @dataclass(frozen=True)
 class Due:
-    """The due events, and the times of the arrived ones.
+    """The number of due events, and the number and times of the events that arrived.
 
-    It contains the number of due events, the number of arrived events, and their times as figures in ms and as a
-    histogram.
+    The times are figures in ms and a histogram.
     """
 
     came: int
@@ -41,7 +40,7 @@ class Due:
         """Return a percentile (``p99``) in ms of everything that was due. Failures count as infinitely late.
 
         Returns:
-            The percentile, infinity if too few came, or None if it isn't known because the engine has no histograms.
+            The percentile, infinity if too few events arrived, or None if a missing histogram makes it unknown.
         """
         if self.came == self.due:
             return self.figures.get(key)
@@ -55,14 +54,14 @@ class Due:
 
 @dataclass(frozen=True)
 class MeasuredTime:
-    """A kind of time.
+    """A kind of measured time, such as the response time.
 
     Args:
-        due: A function from a result to the ``Due`` of this kind, or None if the result doesn't have this kind.
-        count: A function from a result to the number of independent values of a percentile.
+        due: A function that returns the ``Due`` of this kind in a result, or None if the result has no such times.
+        count: A function that returns the number of independent values in a result.
         sending: Whether the time starts at the generator's intended send.
-        reading: A function from a result and a percentile to the time, in ms, that received data may have waited in the
-            generator before it was read.
+        reading: A function that returns, for a result and a percentile, how many ms received data may have waited in
+            the generator before it was read.
     """
 
     due: Callable[[Result], Due | None]
@@ -79,8 +78,8 @@ class MeasuredTime:
         """Return the percentile in a trial.
 
         Returns:
-            The percentile, or None if it isn't known, if there were too few requests, or if a valid trial's
-            generator was late or its server unfair.
+            The percentile, or None if it isn't known, if there were too few requests, or if in a valid trial the
+            generator was late or the server was unfair.
         """
         result = trial.result
         if result is None or self.too_few(result, key):
@@ -90,23 +89,24 @@ class MeasuredTime:
         return self.percentile(result, key)
 
     def too_few(self, result: Result, key: str) -> bool:
-        """Return whether there are too few values to know the percentile."""
+        """Return whether there are too few values to determine the percentile."""
         return not knowable(PERCENTILES[key], self.count(result))
 
     def sending_share(self, result: Result, key: str) -> float | None:
-        """Return the share of the sending delay in the time.
+        """Return the share of the sending delay in the measured time.
 
         Returns:
-            The share, or None if either isn't known. A closed loop has no due times, so it can't be late.
+            The share, or None if the delay or the time isn't known. A closed loop can't be late, because it has no due
+            times.
         """
         return self._share(result.pacing_lag_ms.get(key), result, key) if self.sending else None
 
     def reading_share(self, result: Result, key: str) -> float | None:
-        """Return the share of the reading delay in the time, or None if either isn't known."""
+        """Return the share of the reading delay in the measured time, or None if the delay or the time isn't known."""
         return self._share(self.reading(result, key), result, key)
 
     def too_late(self, result: Result, key: str) -> bool:
-        """Return whether the generator sent, or may have read, so late that the percentile isn't the server's."""
+        """Return whether the generator sent, or may have read, too late for the percentile to describe the server."""
         shares = (self.sending_share(result, key), self.reading_share(result, key))
         return any(share is not None and share > LATE for share in shares)
 
@@ -167,9 +167,9 @@ def _reading(result: Result, key: str) -> float | None:
 def _reading_of_last(result: Result, key: str) -> float | None:
     """Return how long the last delivery of a message may have waited in the generator.
 
-    The delay of the last of R receivers is the longest of R reading delays. If these were independent, its percentile p
-    would be the percentile p ** (1 / R) of a single reading. A message's readings aren't independent, so their longest
-    delay is shorter. The result is therefore an upper bound.
+    The delay of the last of R receivers is the longest of R reading delays. If these delays were independent, the
+    percentile p of the longest delay would be the percentile p ** (1 / R) of a single delay. The delays for a message
+    aren't independent, so their longest delay is shorter. The result is therefore an upper bound.
     """
     deliveries, readings = result.deliveries, result.histograms.get("reading_lag")
     if deliveries is None or not deliveries.messages or not deliveries.expected or readings is None:
@@ -182,16 +182,16 @@ def _reading_of_last(result: Result, key: str) -> float | None:
 ANSWERS = MeasuredTime(_answers, lambda result: result.planned, sending=True)
 # Count messages, not deliveries. The deliveries of a message are late together, so a hundred of them contain little
 # more information than one.
-LAG = MeasuredTime(_deliveries, lambda result: result.ok, sending=True, reading=_reading)  # for every delivery
-# until all receivers have a message
+LAG = MeasuredTime(_deliveries, lambda result: result.ok, sending=True, reading=_reading)  # The time of a delivery.
+# The time until all receivers have a message.
 LAST = MeasuredTime(_last, lambda result: result.ok, sending=True, reading=_reading_of_last)
-FIRST_EVENT = MeasuredTime(_first_events, _due(_first_events))  # for every stream
-EVENT_DELAY = MeasuredTime(_events, _due(_events), reading=_reading)  # for every event of a stream
-VIEW_ENDED = MeasuredTime(_views, _due(_views))  # for every view whose client left
+FIRST_EVENT = MeasuredTime(_first_events, _due(_first_events))  # The time of a stream's first event.
+EVENT_DELAY = MeasuredTime(_events, _due(_events), reading=_reading)  # The delay of an event in a stream.
+VIEW_ENDED = MeasuredTime(_views, _due(_views))  # The time from a client's leaving to the end of its view.
 
 
 def of_method(result: Result, method: str, key: str) -> float | None:
-    """Return a percentile in ms of a journey's requests with a method (``GET``), or None if there are too few."""
+    """Return a percentile in ms of a journey's requests with one method (``GET``), or None for too few requests."""
     own = result.journeys.method(method) if result.journeys else None
     if own is None or not knowable(PERCENTILES[key], own.planned):
         return None
@@ -199,12 +199,12 @@ def of_method(result: Result, method: str, key: str) -> float | None:
 
 
 def of_request(one: RequestResult, key: str) -> float | None:
-    """Return a percentile in ms of one request of several, or of one route.
+    """Return a percentile in ms of one request in a mix, or of one route.
 
-    Single requests have no histogram. If the percentile is reached, it is the percentile of the successful requests.
+    There is no histogram for a single request or route, so this is the percentile of the successful requests.
 
     Returns:
-        The percentile, or None if there are too few requests.
+        The percentile, infinity if too many requests failed, or None if there are too few requests.
     """
     if not knowable(PERCENTILES[key], one.planned):
         return None

@@ -1,4 +1,4 @@
-"""Counts of a trial without verdicts. A count may be 0, so two counts may not have a ratio."""
+"""Define counts of a trial. A count has no verdict, because it may be 0, so two counts may not have a ratio."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from loadtests.records import Trial
 
 @dataclass(frozen=True)
 class TrialCount:
-    """A count of a trial. Over trials, it is the median, or the sum if ``summed``.
+    """A count in a trial. Over several trials, it is the median, or the sum if ``summed`` is true.
 
     Args:
-        name: The heading of its column.
-        called: Its name in a sentence.
-        read: A function from a trial to the count, or None if the trial lacks this value.
-        summed: Whether to add the counts of trials.
+        name: The heading of the count's column.
+        called: The count's name in a sentence.
+        read: A function that returns the count in a trial, or None if the trial lacks this value.
+        summed: Whether to add up the counts of several trials.
         bad: Whether any count above 0 is a fault.
     """
 
@@ -28,6 +28,6 @@ class TrialCount:
     bad: bool = False
 
     def over(self, trials: Iterable[Trial]) -> float | None:
-        """Return the count over trials, or None if no trial knows it."""
+        """Return the median or the sum of the count over trials, or None if no trial has the count."""
         known = [value for trial in trials if (value := self.read(trial)) is not None]
         return (sum(known) if self.summed else median(known)) if known else None

@@ -1,8 +1,8 @@
 """Find the category of a stack: the category of its **innermost** frame that has a category.
 
-docs/profiling.rst explains the categories. Frames without a category (the standard library, helpers like
-``django.utils`` and ``django.http``) work for their callers. For example, if a middleware builds a dictionary, the time
-belongs to the middleware.
+docs/profiling.rst explains the categories. The time in frames without a category (the standard library, helpers like
+``django.utils`` and ``django.http``) belongs to their callers. For example, if a middleware builds a dictionary, the
+time belongs to the middleware.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Stack
 
 
 class Category(enum.Enum):
-    """The categories of CPU time, in the order of a request."""
+    """The categories of CPU time, in the order in which a request passes them."""
 
     SERVER = "server"
     ADAPTATION = "ASGI/WSGI adaptation"
@@ -28,7 +28,7 @@ class Category(enum.Enum):
     NATIVE = "outside Python"
 
 
-# The first match counts. The texts are prefixes of a file's path below site-packages or the project's folder.
+# The first matching rule counts. The strings are prefixes of a file's path below site-packages or the project's folder.
 _INSTALLED: tuple[tuple[tuple[str, ...], Category | None], ...] = (
     (("asgiref/sync.py", "asgiref/current_thread_executor.py"), Category.HOPS),
     (("asgiref/local.py",), None),
@@ -64,7 +64,8 @@ _STANDARD: tuple[tuple[tuple[str, ...], Category | None], ...] = (
     ),
     (("sqlite3/",), Category.DATABASE),
 )  # fmt: skip
-# asyncio's functions to pass a result from one thread to another.
+
+# The functions of asyncio that pass a result from one thread to another.
 _ASYNCIO_HOPS = {
     "call_soon_threadsafe", "run_in_executor", "wrap_future", "_call_set_state", "_call_check_cancel", "_chain_future",
     "_copy_future_state", "_set_state", "_write_to_self", "_read_from_self", "_process_self_data",
@@ -86,7 +87,7 @@ def category(stack: Stack) -> Category:
         if found is None:
             unknown = unknown or _is_unknown_package(frame)
             continue
-        # An unknown package that Django's handler called is part of a view.
+        # If Django's handler called an unknown package, the package is part of a view.
         return Category.VIEW if unknown and found in (Category.ADAPTATION, Category.HOPS) else found
     return Category.OTHER
 
@@ -114,6 +115,6 @@ def _match(file: str, rules: tuple[tuple[tuple[str, ...], Category | None], ...]
 
 
 def _is_unknown_package(frame: Frame) -> bool:
-    """Return whether it is an installed package without a rule. From Django, only contributed applications count."""
+    """Return whether a frame is in an installed package without a rule. Django only counts in ``django.contrib``."""
     helper = frame.file.startswith(("django/", "asgiref/")) and not frame.file.startswith("django/contrib/")
     return frame.origin == INSTALLED and not helper

@@ -1,4 +1,4 @@
-"""Make profile.json, the figures of a profile."""
+"""Create the content of profile.json, the figures of a profile."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GENERATOR_FULL = 0.9  # of a core
 
 
 def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
-    """Return the document. docs/profiling.rst describes its keys."""
+    """Return the content of profile.json. docs/profiling.rst describes its keys."""
     roles = by_role([one.processes for one in rounds], _cpu_us_per_request(rounds))
     return {
         "schema": SCHEMA,
@@ -53,7 +53,7 @@ def _role(role: Role) -> dict[str, Any]:
 
 
 def _cpu_us_per_request(rounds: Sequence[ProfileRound]) -> dict[str, float]:
-    """Return the CPU microseconds per answered request by role, without sampling, as the median over rounds."""
+    """Return each role's CPU time per answered request without sampling, in microseconds: the median over rounds."""
     roles = dict.fromkeys(row.role for one in rounds for row in one.undisturbed.processes)
     return {
         role: statistics.median(
@@ -67,7 +67,7 @@ def _cpu_us_per_request(rounds: Sequence[ProfileRound]) -> dict[str, float]:
 
 
 def _disturbance(rounds: Sequence[ProfileRound]) -> dict[str, float]:
-    """Return the relative change of the rate and of the CPU time per request by the sampling: medians over rounds."""
+    """Return how much sampling changed the rate and the CPU time per request: relative medians over rounds."""
 
     def rate(windows: Sequence[Window]) -> float:
         return statistics.mean(window.result.rate for window in windows)
@@ -90,7 +90,7 @@ def _notes(plan: Plan, rounds: Sequence[ProfileRound]) -> list[str]:
     if plan.rate and min(one.undisturbed.result.rate for one in rounds) < 0.95 * plan.rate:
         notes.append(f"The setup did not answer {plan.rate:g} requests a second: it was overloaded.")
     if any(sum(part.cpu_s for part in one.generator) > GENERATOR_FULL * one.generator[0].wall_s for one in results):
-        notes.append("The load generator's core was full: the setup could have answered more.")
+        notes.append("The load generator's core was full: the setup could have answered more requests.")
     if plan.cores.shared:
         notes.append("The load generator and the servers share a core.")
     idle = dict.fromkeys(one.role for each in rounds for one in each.processes if one.stacks and not one.busy)
@@ -107,6 +107,6 @@ def _notes(plan: Plan, rounds: Sequence[ProfileRound]) -> list[str]:
         used = sum(process.cpu_s for one in rounds for process in one.processes if process.name == name)
         if used:
             notes.append(
-                f"{name} ({role}) was not sampled, as it is not Python; it used {used / total:.1%} of the CPU time."
+                f"{name} ({role}) isn't Python, so it wasn't sampled. It used {used / total:.1%} of the CPU time."
             )
     return notes

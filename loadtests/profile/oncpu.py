@@ -11,7 +11,7 @@ from loadtests.profile.stacks import Reader, Stacks
 
 FOLDER = Path(__file__).resolve().parent / "sampler"
 
-# The same value as in sampler/sitecustomize.py, which can't import this package. A test compares them.
+# The same value as in sampler/sitecustomize.py, which can't import this package. A test compares both values.
 INTERVAL_S = 0.00997
 
 HEADER = "Stack (most recent call first):"
@@ -19,11 +19,11 @@ _FRAME = re.compile(r'  File "(.*)", line (?:\d+|\?\?\?) in (.*)')
 
 
 def environment(stacks: Path, existing: str | None) -> dict[str, str]:
-    """Return the environment variables with which servers are sampled into a folder.
+    """Return the environment variables that make servers write their samples to a folder.
 
     Args:
         stacks: The folder.
-        existing: The PYTHONPATH that is set already.
+        existing: The existing PYTHONPATH, if any.
     """
     return {
         "PYTHONPATH": os.pathsep.join([str(FOLDER), *([existing] if existing else [])]),
@@ -48,9 +48,9 @@ def between(folder: Path, before: dict[int, int], after: dict[int, int], reader:
 
 
 def parse(text: str, reader: Reader) -> Stacks:
-    """Read faulthandler's stacks. The text before the first header belongs to an earlier sample.
+    """Parse the stacks that faulthandler wrote. The text before the first header belongs to an earlier sample.
 
-    A sample is left out if it can't be read, because two threads wrote at the same time.
+    A sample is left out if it can't be parsed because two threads wrote at the same time.
     """
     stacks: Stacks = Counter()
     for block in text.split(HEADER)[1:]:

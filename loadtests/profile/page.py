@@ -12,12 +12,12 @@ from loadtests.profile.classify import Category
 from loadtests.report.formats import rest
 from loadtests.report.view import Field, Table
 
-ENOUGH = 500  # number of samples with which a share of a half is accurate to 4%, and a share of a tenth to 3%
+ENOUGH = 500  # with this number of samples, a share of 50% is accurate to 4%, and a share of 10% to 3%
 INTERVAL, ROUNDS = "95% interval, each on its own", "of each round"
 COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request")
 COLUMNS_NOTE = (
     "CPU: the share of the role's CPU time. The interval assumes independent samples, so also compare the rounds, "
-    "each of which is a separate start. µs per request: this share of the CPU time of a request without sampling."
+    "which are separate starts of the servers. µs per request: this share of a request's CPU time without sampling."
 )
 
 Document = dict[str, Any]
@@ -29,9 +29,9 @@ def title(document: Document) -> str:
 
 
 def table(role: Document) -> Table:
-    """Return the categories of a role.
+    """Return a table of a role's CPU time by category.
 
-    On a narrow terminal, the table omits the rounds first, and then the interval.
+    On a narrow terminal, the table first omits the column with the rounds, and then the column with the interval.
     """
     return Table(
         role["role"],
@@ -54,7 +54,7 @@ def _row(share: Document) -> tuple[str, ...]:
 
 
 def side_by_side(documents: Sequence[Document]) -> Table:
-    """Return the CPU time of a request by category, for several setups."""
+    """Return a table of the CPU time of a request by category, for several setups."""
     spent = [_spent(document) for document in documents]
     known = [one.value for one in Category if any(one.value in of_one for of_one in spent)]
     rows = {name: [of_one.get(name, 0.0) for of_one in spent] for name in known}
@@ -77,7 +77,7 @@ def _spent(document: Document) -> dict[str, float]:
 
 
 def too_few(document: Document) -> str:
-    """Return why there are too few samples and how to get more, or an empty string if there are enough."""
+    """Return a message with the next step if there are too few samples, or else an empty string."""
     samples = sum(role["samples"] for role in document["roles"])
     if samples >= ENOUGH:
         return ""
@@ -88,7 +88,7 @@ def too_few(document: Document) -> str:
 
 
 def summary(document: Document) -> list[str]:
-    """Return the cost of a request, the effect of the sampling, and the notes."""
+    """Return sentences about the cost of a request and the effect of the sampling, and the notes."""
     rates = sorted(document["rates"])
     total = sum(role["cpu_us_per_request"] for role in document["roles"])
     largest = sorted(_spent(document).items(), key=lambda item: -item[1])[:3]
@@ -97,7 +97,7 @@ def summary(document: Document) -> list[str]:
     changed = document["disturbance"]
     return [
         f"{why}." if (why := too_few(document)) else f"A request costs {total:,.0f} µs of CPU time: {parts}.",
-        f"Without sampling it answered {low if low == high else f'{low} to {high}'} requests a second in "
+        f"Without sampling, the setup answered {low if low == high else f'{low} to {high}'} requests a second in "
         f"{plural(len(rates), 'round')}.",
         f"Sampling CPU time changed the requests per second by {changed['rate']:+.0%} and the CPU time per request by "
         f"{changed['cpu_per_request']:+.0%}.",
@@ -106,13 +106,13 @@ def summary(document: Document) -> list[str]:
 
 
 def rst(document: Document) -> str:
-    """Return the page that the documentation includes."""
+    """Return the profile as a page in reStructuredText, for the documentation."""
     return re.sub(r"\n{3,}", "\n\n", "\n".join(map(printable, _lines(document)))).strip() + "\n"
 
 
 def _lines(document: Document) -> Iterator[str]:
-    load = f"{document['rate']:g} requests a second" if document["rate"] else "as much load as it answers"
-    question = f"The CPU time of {document['label']} while it answers {document['path']}, under {load}."
+    load = f"at {document['rate']:g} requests a second" if document["rate"] else "at the highest rate that it answers"
+    question = f"The CPU time of {document['label']} for requests to {document['path']}, {load}."
     yield from _heading(title(document), "=")
     yield from (rest.escape(question), "", f"Measured {rest.escape(document['created'])}.", "")
     yield from (f"* {rest.escape(sentence)}" for sentence in summary(document))

@@ -1,4 +1,4 @@
-"""Plan a profile from its options, record it, and write its folder."""
+"""Plan a profile from the options of the command, record the profile, and write its folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plan(
     own: Options | None,
     progress: Announce = silent,
 ) -> Plan:
-    """Plan a profile. ``length`` is the duration of a load and the number of rounds.
+    """Plan a profile. ``length`` contains the duration of each load and the number of rounds.
 
     Raises:
         UserError: If an option isn't valid, or the setup can't be served.
@@ -50,7 +50,7 @@ def plan(
     chosen = project.chosen(own, [found], progress, requests=requests)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{found.name}: {obstacle}")
-    if rate is not None and not 0 < rate <= MAX_RATE:  # false also for NaN
+    if rate is not None and not 0 < rate <= MAX_RATE:  # NaN is refused, too
         raise UserError(f"--rate {rate:g}: must be above 0 and at most {MAX_RATE:,.0f} requests per second")
     host = hosts.at("local")
     planned = Plan(
@@ -98,7 +98,7 @@ def write(folder: Path, planned: Plan, rounds: Sequence[ProfileRound], failure: 
         folder: The folder.
         planned: The plan of the profile.
         rounds: The measured rounds.
-        failure: The reason if py-spy has not written a file.
+        failure: The reason why py-spy wrote no file, or an empty string.
 
     Returns:
         The document.

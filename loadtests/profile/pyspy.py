@@ -1,7 +1,7 @@
 """Record the stacks of a process with py-spy, in the file format of https://www.speedscope.app.
 
 py-spy shows all threads, including waiting threads. It isn't used to count CPU time, because it stops one thread after
-another. Until it reads the last thread, threads that pass work to each other have changed (docs/profiling.rst).
+another. Threads that pass work to each other change before py-spy has read all threads (docs/profiling.rst).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def executable() -> str | None:
 
 
 class Spy:
-    """Run py-spy on one process and write a file.
+    """Record one process with py-spy.
 
     Args:
-        pid: The process.
+        pid: The process id.
         file: The file for speedscope. It isn't written if py-spy fails.
         core: The core for py-spy, which should not be a core of the servers.
     """
@@ -51,17 +51,17 @@ class Spy:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                start_new_session=True,  # only this process gets a Ctrl-C, and then ends py-spy
+                start_new_session=True,  # so that Ctrl-C reaches only this process, which then ends py-spy
             )
 
     def end(self, reader: Reader) -> str:
         """Stop py-spy and shorten the paths in its file.
 
         Args:
-            reader: Makes paths relative to the folder of the project or of the packages.
+            reader: The reader that makes paths relative to the project's or the packages' folder.
 
         Returns:
-            The reason if there is no file, or an empty string.
+            The reason why there is no file, or an empty string.
         """
         if self._process is None:
             return "py-spy is not installed: run `make setup`"
@@ -81,7 +81,7 @@ class Spy:
 
 
 def why(output: str, yama: Path = Path("/proc/sys/kernel/yama/ptrace_scope")) -> str:
-    """Return a one-line remedy for a failure of py-spy, based on its output."""
+    """Return the reason for a failure of py-spy in one line, with a remedy if its output suggests one."""
     if "permission" in output.lower() or "EPERM" in output:
         scope = yama.read_text().strip() if yama.exists() else "0"
         if scope == "3":

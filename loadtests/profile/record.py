@@ -26,13 +26,13 @@ from loadtests.setups import Setup
 from loadtests.setups.application import Application
 from loadtests.workload import DEFAULT_ENGINE, Load, Request
 
-WARMUP_S = 2.0  # the warm-up is at most as long as the load
-# The kernel's tick, 100, 250 or 1000 times per second, drives the timer that samples CPU time. If the rate of requests
-# divided it, each sample would hit the same point of a request.
+WARMUP_S = 2.0  # The warm-up is at most as long as the load.
+# The kernel's tick, 100, 250 or 1000 times per second, drives the timer that samples CPU time. If the tick's rate were
+# a multiple of the request rate, each sample would hit the same point of a request. So the load's rate is lower.
 OFF_THE_TICK = 0.997
-BUSY = 0.8  # share of the time
+BUSY = 0.8  # A busy process uses a core for at least this share of the time.
 # At least up to Python 3.12, a thread can be interrupted between two steps of entering a Python function, when its
-# frames are not linked yet. faulthandler then follows random data of the C stack. The frequency depends on the code:
+# frames aren't linked yet. faulthandler then follows random data on the C stack and may crash, depending on the code:
 # Python 3.11 crashed once in 400 to 4,600 samples of Uvicorn. CPU time is therefore sampled in short loads, so that a
 # crash costs only one load and a start.
 SAMPLED_AT_ONCE_S = 2.0
@@ -60,10 +60,10 @@ class Plan:
     bind: str
     port: int
     cores: Cores
-    remarks: tuple[str, ...] = ()  # a note about the served project
+    remarks: tuple[str, ...] = ()  # notes about the served project
 
     def load(self, url: str) -> Load:
-        """Return the load of one window on a server at ``url`` (without a path).
+        """Return the plan's load for a server at ``url`` (without a path).
 
         Raises:
             UserError: If the load isn't valid.
@@ -80,18 +80,18 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """One load, either undisturbed or with samples of the CPU time."""
+    """The result of one load and the processes' usage, either undisturbed or while CPU time was sampled."""
 
     result: Result
     processes: tuple[Process, ...]
 
 
-Part = tuple[Window, Mapping[int, Stacks]]  # sampled load, and the samples of its processes by pid
+Part = tuple[Window, Mapping[int, Stacks]]  # a load with sampling, and the samples of its processes by pid
 
 
 @dataclasses.dataclass(frozen=True)
 class ProfileRound:
-    """A load without samples, the same load with samples in several parts, and the processes' samples."""
+    """A load without sampling, the same load with sampling (in several parts), and the processes' samples."""
 
     undisturbed: Window
     sampled: list[Window]
@@ -99,7 +99,7 @@ class ProfileRound:
 
 
 def record(plan: Plan, progress: Progress) -> list[ProfileRound]:
-    """Run all rounds.
+    """Run all rounds of a profile.
 
     Raises:
         UserError: If the setup can't be served, or the load can't be sent.
@@ -120,7 +120,7 @@ def watch(plan: Plan, folder: Path) -> str:
     """Serve the setup once more under load, while py-spy writes a file for each Python process into a folder.
 
     Returns:
-        The reason if there is no file, or an empty string.
+        The reason why there is no file, or an empty string.
     """
     with _clear_errors(plan), _served(plan, {}) as running:
         window = _Watched(plan, running, folder)
@@ -128,13 +128,13 @@ def watch(plan: Plan, folder: Path) -> str:
             window.load()
         finally:
             failures = window.end()
-    # Processes in other languages don't have such a file.
+    # py-spy can't record processes in other languages, so one file is enough.
     return "" if any(folder.glob("*.speedscope.json")) else next((why for why in failures if why), "")
 
 
 @contextmanager
 def _clear_errors(plan: Plan) -> Iterator[None]:
-    """Raise UserError for a setup that doesn't start, or whose process dies without sampling."""
+    """Raise UserError if the setup doesn't start, or if one of its processes dies without sampling."""
     try:
         yield
     except NotServing as error:
@@ -155,10 +155,10 @@ def _round(plan: Plan, report: Callable[[str, int], None]) -> ProfileRound:
 
 
 def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
-    """Run the sampled load, with as many starts of the servers as necessary.
+    """Run the load with sampling, and start the servers again as often as necessary.
 
     Raises:
-        UserError: If processes die at too many starts.
+        UserError: If processes die in too many consecutive starts.
     """
     number = math.ceil(plan.duration_s / SAMPLED_AT_ONCE_S)
     parts: list[Part] = []
@@ -191,7 +191,7 @@ def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Servin
 
 
 def _sampled(parts: Sequence[Part], cores: int) -> list[Sampled]:
-    """Combine the processes and their samples. Each start has new processes, so they are matched by their places."""
+    """Combine the samples of all parts by process. Each start creates new processes, which are matched by place."""
     seconds = sum(window.result.generator[0].wall_s for window, _ in parts)
     cpu_s: defaultdict[Place, float] = defaultdict(float)
     stacks: dict[Place, Stacks] = {}
@@ -216,7 +216,7 @@ def _sampled(parts: Sequence[Part], cores: int) -> list[Sampled]:
 
 
 def _places(window: Window) -> dict[Place, Process]:
-    """Return the processes by role, name, and their number among the processes with this name."""
+    """Return the processes by role, name, and number among the processes with the same role and name."""
     number_of: Counter[tuple[str, str]] = Counter()
     places = {}
     for row in sorted(window.processes, key=lambda row: row.pid):
@@ -226,7 +226,7 @@ def _places(window: Window) -> dict[Place, Process]:
 
 
 class _Window:
-    """One load on a running setup, and the use and the samples of its processes."""
+    """Send one load to a running setup, and measure the usage and the samples of its processes."""
 
     def __init__(self, plan: Plan, running: Serving, stacks: Path | None = None) -> None:
         self.plan = plan
@@ -238,7 +238,7 @@ class _Window:
         self.started = {part.pid for part in running.parts()}
 
     def load(self, duration_s: float | None = None, warmed_up: bool = False) -> Window:
-        """Send the plan's load, or ``duration_s`` of it.
+        """Send the plan's load, or only ``duration_s`` seconds of the load.
 
         Raises:
             UserError: If no request was successful.
@@ -251,7 +251,7 @@ class _Window:
         result = engines.get(DEFAULT_ENGINE).run(load, Watch(should_stop=self.died, on_start=self.begin))
         self.after = oncpu.sizes(self.stacks) if self.stacks else {}
         after = self._usage()
-        # /proc lists an ended process until its parent has waited for it
+        # /proc lists an ended process until its parent has waited for it.
         if self.died() or self.usage.keys() - after.keys():
             raise _Died
         if not result.ok:
@@ -267,7 +267,7 @@ class _Window:
         self.before = oncpu.sizes(self.stacks) if self.stacks else {}
 
     def died(self) -> bool:
-        """Return whether a process has died that existed when the servers were healthy, or after the warm-up."""
+        """Return whether any process has died since the servers were healthy, or since the end of the warm-up."""
         return not all(os.path.exists(f"/proc/{pid}") for pid in self.started | self.usage.keys())
 
     def _usage(self) -> dict[int, processes.Usage]:
@@ -289,6 +289,6 @@ class _Watched(_Window):
             self.spies.append(pyspy.Spy(pid, self.folder / f"{usage.role}-{pid}.speedscope.json", core))
 
     def end(self) -> list[str]:
-        """Stop py-spy and return the reason of each failure."""
+        """Stop py-spy for all processes, and return the reasons why files are missing."""
         reader = Reader(str(self.plan.application.served_by(self.plan.setup).directory))
         return [spy.end(reader) for spy in self.spies]

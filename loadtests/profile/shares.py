@@ -12,10 +12,10 @@ from loadtests.profile.stacks import Stacks
 
 @dataclasses.dataclass(frozen=True)
 class Sampled:
-    """A process in a round of ``seconds`` seconds: its CPU time according to the kernel, and its samples.
+    """The CPU time of a process in a round of ``seconds`` seconds, according to the kernel and in samples.
 
-    ``stacks`` are the samples of its CPU time, one per ``interval_s``, or None if it isn't a Python process. ``busy``
-    means that it rarely waited for requests.
+    ``stacks`` contains a sample for each ``interval_s`` of CPU time. It is None if the process isn't a Python process.
+    ``busy`` means that the process rarely waited for requests.
     """
 
     role: str
@@ -31,8 +31,9 @@ class Sampled:
 class Share:
     """A category's part of a role's CPU time.
 
-    ``share`` is the share over all rounds, and ``low`` and ``high`` its 95% interval (Wilson's, which assumes
-    independent samples). ``rounds`` has the share in each round. ``us_per_request`` is CPU time.
+    ``share`` is the share over all rounds. ``low`` and ``high`` are the limits of its 95% interval (Wilson's, which
+    assumes independent samples). ``rounds`` contains the share in each round. ``us_per_request`` is the category's CPU
+    time per request in microseconds.
     """
 
     category: Category
@@ -45,7 +46,7 @@ class Share:
 
 @dataclasses.dataclass(frozen=True)
 class Role:
-    """All processes of a role. ``cpu_us_per_request`` is measured without sampling."""
+    """The CPU time of all processes with a role. ``cpu_us_per_request`` is measured without sampling."""
 
     role: str
     names: tuple[str, ...]
@@ -56,7 +57,10 @@ class Role:
 
 
 def by_role(rounds: Sequence[Sequence[Sampled]], us_per_request: Mapping[str, float]) -> list[Role]:
-    """Return the shares of every role. Roles with the most CPU time are first. ``us_per_request`` is by role."""
+    """Return the shares of each role, starting with the role that used the most CPU time.
+
+    ``us_per_request`` contains each role's CPU time per request without sampling.
+    """
     roles = list(dict.fromkeys(process.role for processes in rounds for process in processes))
     found = [
         _role(role, [[one for one in processes if one.role == role] for processes in rounds], us_per_request[role])
@@ -98,13 +102,11 @@ def _role(role: str, rounds: Sequence[Sequence[Sampled]], us_per_request: float)
 
 
 def _counts(processes: Iterable[Sampled], busy: bool) -> Counter[Category]:
-    """Return the samples by category.
+    """Return the number of samples in each category.
 
-    If there are fewer samples than the kernel's CPU time suggests, the missing ones are NATIVE, because the thread on
-    the CPU had no Python stack.
-
-    In a process that was often idle they don't have this meaning, because the kernel's tick, which drives the timer,
-    misses sleeping threads.
+    If there are fewer samples than the CPU time suggests, the missing samples count as NATIVE, because the running
+    thread had no Python stack. This isn't true for a process that was often idle, because the kernel's tick, which
+    drives the timer, misses sleeping threads.
     """
     counts: Counter[Category] = Counter()
     for process in processes:

@@ -1,4 +1,4 @@
-"""The stack of a thread at a moment, as a tuple of frames with the outermost first."""
+"""Represent the stack of a thread as a tuple of frames, starting with the outermost frame."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROJECT = "project"
 
 
 class Frame(NamedTuple):
-    """A function in a stack: its name, and its file below the folder that ``origin`` names."""
+    """A function in a stack: its name, and the path of its file below the folder of ``origin``."""
 
     name: str
     file: str
@@ -31,12 +31,12 @@ _STANDARD = re.compile(r".*/(?:lib(?:64)?/python3\.\d+t?|lib/python3)/(.*)")
 
 
 class Reader:
-    """Make frames from the output of the sampler. Files of the project are relative to ``folder``."""
+    """Create frames from the sampler's output. The paths of the project's files are relative to ``folder``."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder.rstrip("/") + "/"
 
-    @functools.cache  # noqa: B019 - a reader lives as long as one profile
+    @functools.cache  # noqa: B019 - a reader exists only during one profile
     def frame(self, name: str, path: str) -> Frame:
         """Return the frame of a function in a file."""
         return Frame(name, *self._placed(path))

@@ -1,7 +1,7 @@
-"""Types that describe a trial and its result.
+"""Define the types of a trial and its result.
 
-All packages may import this one, so it imports no other package of the project. ``loadtests.records.run`` has the type
-of run.json.
+All packages may import this package, so it doesn't import other packages of the project. ``loadtests.records.run``
+contains the type of run.json.
 """
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round

@@ -1,4 +1,4 @@
-"""The rounds of a search for good knobs, and its outcome."""
+"""Define the record of a search for good knobs: its rounds and its outcome."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from loadtests.records.bounds import Amount, Name, Ordinal, Positive, about
 
 @dataclasses.dataclass(frozen=True)
 class Round:
-    """One round of a search."""
+    """One round of a search for good knobs."""
 
-    candidates: Annotated[tuple[Name, ...], about("The candidates. Each is measured once in each block.")]
-    blocks: Annotated[tuple[Ordinal, ...], about("The numbers of its blocks, which earlier rounds didn't have.")]
+    candidates: Annotated[tuple[Name, ...], about("The candidates, each of which is measured once per block.")]
+    blocks: Annotated[tuple[Ordinal, ...], about("The numbers of the round's blocks. Each round has new blocks.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class AdviceOutcome:
-    """The outcome of a search.
+    """The outcome of a search for good knobs.
 
-    The interval uses only the last round. The finalists were chosen before that round, so the selection doesn't bias
-    it.
+    The interval uses only the last round. The finalists were chosen before that round, so their selection doesn't bias
+    the interval.
     """
 
     pick: Annotated[Name, about("The best candidate.")]
-    runner_up: Annotated[Name | None, about("The second best, or null if no other has a value.")] = None
-    ratio: Annotated[Positive | None, about("The ratio of the winner's figure to the second best.")] = None
+    runner_up: Annotated[Name | None, about("The second-best candidate, or null if there isn't one.")] = None
+    ratio: Annotated[Positive | None, about("The ratio of the best figure to the second-best figure.")] = None
     low: Annotated[Amount | None, about("The lower end of the ratio's 95% interval.")] = None
-    high: Annotated[Positive | None, about("Its upper end.")] = None
+    high: Annotated[Positive | None, about("The upper end of the ratio's 95% interval.")] = None
 
     @property
     def significant(self) -> bool:
-        """Whether the two candidates differ significantly."""
+        """Whether the best and the second-best candidate differ significantly."""
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
 @dataclasses.dataclass(frozen=True)
 class Advice:
-    """The state of a search."""
+    """The state of a search for good knobs."""
 
-    metric: Annotated[str, about("The metric that decides.")]
-    rounds: Annotated[tuple[Round, ...], about("Its rounds.")]
+    metric: Annotated[str, about("The metric that decides which candidate is better.")]
+    rounds: Annotated[tuple[Round, ...], about("The rounds.")]
     outcome: Annotated[AdviceOutcome | None, about("The outcome, or null until the search has ended.")]
     seconds: Annotated[Amount, about("The duration of the search.")]
-    grid_seconds: Annotated[Amount, about("The estimated time to measure every candidate like a finalist.")]
+    grid_seconds: Annotated[Amount, about("The estimated time to measure every candidate as often as a finalist.")]
 
     def require_known(self, labels: Collection[str]) -> None:
-        """Check the names of candidates.
+        """Check that all candidates are in ``labels``.
 
         Raises:
-            ValueError: If a candidate isn't one of the labels.
+            ValueError: If a candidate isn't in ``labels``.
         """
         named = [name for one in self.rounds for name in one.candidates]
         named += [name for name in (self.outcome.pick, self.outcome.runner_up) if name] if self.outcome else []

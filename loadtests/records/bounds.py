@@ -1,6 +1,6 @@
-"""Types of values with bounds. The bounds are checked when a file is read.
+"""Define types of values with bounds. The bounds are checked when a file is read.
 
-They are far above any measured value, and low enough that arithmetic on them can't overflow.
+The bounds are far above any measured value, but low enough that calculations with the values can't overflow.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Number = Annotated[float, Meta(ge=-VAST, le=VAST)]
 Share = Annotated[float, Meta(gt=0, lt=1)]
 Seconds = Annotated[float, Meta(gt=0, le=7 * 24 * 3600)]
 
-# A label or the name of a test, which become parts of file names. It can be longer than in a study, because of -again.
+# A label or a test's name, which are parts of file names. A label may be longer than in a study if it ends with -again.
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
 # A file name in a study, without folders.
 FileName = Annotated[str, Meta(pattern=r"^[^/\x00]{1,300}\Z")]
@@ -37,6 +37,6 @@ Moment = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9}
 Ending = Annotated[str, Meta(pattern=r"^([1-9][0-9]{2}|[a-z][a-z-]{0,19})\Z")]
 ErrorKind = Annotated[str, Meta(pattern=r"^(status|timeout|refused|reset|wrong-body|mixed-up|lost-session|other)\Z")]
 
-# Times in milliseconds for all of FIGURES. None means that the value isn't known.
+# A time in milliseconds for each of FIGURES. None means that the time isn't known.
 Figure = Annotated[str, Meta(pattern=r"^(p50|p90|p95|p99|p99\.9|max|mean)\Z")]
 Figures = Annotated[dict[Figure, Number | None], Meta(min_length=len(FIGURES), max_length=len(FIGURES))]

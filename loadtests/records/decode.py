@@ -1,7 +1,7 @@
-"""Read TOML and JSON that people write into msgspec types.
+"""Convert TOML and JSON files that people write to msgspec types.
 
-An error message has one line: the file, the path, the value and the allowed values. A type describes its fields once.
-It is a dataclass or a ``msgspec.Struct``. ``Annotated[..., Meta(...)]`` contains the bounds of a field and its
+An error message is one line with the file, the path, the value and the allowed values. A type is a dataclass or a
+``msgspec.Struct``, and describes each field once. ``Annotated[..., Meta(...)]`` contains the bounds of a field and its
 ``description``::
 
     class LatencyTable(msgspec.Struct, kw_only=True):
@@ -11,16 +11,17 @@ It is a dataclass or a ``msgspec.Struct``. ``Annotated[..., Meta(...)]`` contain
 
         def __post_init__(self) -> None:
             if self.rate == "auto" and self.pace == "recorded":
-                raise ValueError("rate: 'auto' does not go with pace = 'recorded'")
+                raise ValueError("rate: 'auto' can't be combined with pace = 'recorded'")
 
     table = decode.convert(values, LatencyTable, "mine.toml", "tests.latency.")
 
 - Unknown keys are errors at every level. The message contains the nearest known key.
-- A field of type ``Duration`` (or another type with ``extra={"duration": True}``) is a number of seconds or a text such
-  as ``"500ms"``.
-- Rules that concern several fields are ValueErrors in ``__post_init__``. The text starts with the field and a colon.
+- A field of type ``Duration`` (or another type with ``extra={"duration": True}``) is a number of seconds or a string
+  such as ``"500ms"``.
+- To check several fields together, raise a ValueError in ``__post_init__``. Start its message with the name of a field
+  and a colon.
 - ``Meta(extra={"allowed": "..."})`` describes the allowed values if the bounds can't, for example for a pattern.
-- msgspec 0.22 crashes with a union of a tuple of fixed length and a number with bounds. Use a list instead.
+- msgspec 0.22 crashes with a union of a fixed-length tuple and a number with bounds. Use a list instead of the tuple.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file.
 
     Raises:
-        UserError: If it can't be read or isn't valid TOML.
+        UserError: If the file can't be read or isn't valid TOML.
     """
     try:
         return tomllib.loads(files.read(path, MAX_BYTES).decode())
@@ -69,10 +70,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_json(text: bytes, where: str) -> Any:
-    """Read a JSON text, and leave out keys with the value null.
+    """Decode JSON, and leave out keys with the value null.
 
     Raises:
-        UserError: If it isn't valid JSON. The message starts with ``where``.
+        UserError: If the text isn't valid JSON. The message starts with ``where``.
     """
     try:
         return json.loads(
@@ -81,7 +82,7 @@ def read_json(text: bytes, where: str) -> Any:
     except ValueError as error:
         raise UserError(f"{where}: not valid JSON: {error}") from None
     except RecursionError:
-        raise UserError(f"{where}: not valid JSON: it is nested too deeply") from None
+        raise UserError(f"{where}: not valid JSON: values are nested too deeply") from None
 
 
 def convert(values: object, kind: type[T], where: str, prefix: str = "") -> T:
@@ -104,7 +105,7 @@ def convert(values: object, kind: type[T], where: str, prefix: str = "") -> T:
 
 
 def duration(value: object, least_s: float = SHORTEST_S) -> float:
-    """Return the seconds of ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a plain number of seconds.
+    """Convert a duration such as ``'10s'``, ``'1.5m'``, ``'200ms'`` or ``'1h'``, or a number, to seconds.
 
     Raises:
         UserError: If the value isn't a duration, or is shorter than ``least_s`` or longer than a week.
@@ -171,10 +172,10 @@ def _range(kind: inspect.Type) -> str:
 
 
 def _checked(value: Any, kind: inspect.Type, where: str, path: str) -> Any:
-    """Return the value with its durations in seconds.
+    """Return a value after converting its durations to seconds.
 
     Raises:
-        UserError: If a key isn't a field, or a text isn't a duration.
+        UserError: If a key isn't a field, or the text of a duration isn't valid.
     """
     options = _options(kind)
     if isinstance(value, dict):
@@ -197,10 +198,10 @@ def _checked(value: Any, kind: inspect.Type, where: str, path: str) -> Any:
 
 
 def _seconds(value: Any, options: list[inspect.Type], place: str) -> Any:
-    """Return seconds if the value is the text of a duration, or else the value.
+    """Convert the text of a duration to seconds. Other values are returned unchanged.
 
     Raises:
-        UserError: If the type is a duration and the text isn't.
+        UserError: If the type is a duration, but the text isn't a valid duration.
     """
     words = [text for one in options if isinstance(one, inspect.LiteralType) for text in one.values]
     timed = next((one for one in options if isinstance(one, inspect.Metadata)), None)
@@ -213,7 +214,7 @@ def _seconds(value: Any, options: list[inspect.Type], place: str) -> Any:
 
 
 def _options(kind: inspect.Type) -> list[inspect.Type]:
-    """Return the types that a value may have. Remove the ``Metadata`` around each type, except around durations."""
+    """Return the types that a value may have. Except for durations, remove the ``Metadata`` around each type."""
     if isinstance(kind, inspect.Metadata) and "duration" not in (kind.extra or {}):
         return _options(kind.type)
     return [inner for one in kind.types for inner in _options(one)] if isinstance(kind, inspect.UnionType) else [kind]
@@ -236,7 +237,7 @@ _RULE = re.compile(r"[A-Za-z_][\w.\[\]]*: ")
 
 
 def _explained(error: msgspec.ValidationError, values: Any, kind: Any, prefix: str) -> str:
-    """Describe the path, the value and the allowed values."""
+    """Describe an error by its path, the value and the allowed values."""
     match = _ERROR.fullmatch(str(error))
     assert match
     keys: list[str | int] = []
@@ -263,7 +264,7 @@ def _needed(kind: Any) -> str:
 
 
 def _key_in_error(error: msgspec.ValidationError, values: Any, keys: list[str | int], kind: Any) -> str:
-    """Return the key of a dict that msgspec refused. msgspec's error doesn't contain it, so try each key separately."""
+    """Return the dict key that msgspec refused. msgspec's error doesn't contain the key, so try each key separately."""
     table = functools.reduce(lambda value, key: value[key], keys, values)
     for key in table:
         try:
@@ -275,7 +276,7 @@ def _key_in_error(error: msgspec.ValidationError, values: Any, keys: list[str | 
 
 
 def _replaced(values: Any, keys: list[str | int], new: Any) -> Any:
-    """Copy the values with a new value at the path of ``keys``."""
+    """Return a copy of the values with the value ``new`` at the path of ``keys``."""
     if not keys:
         return new
     copy = values.copy()

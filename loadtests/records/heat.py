@@ -1,4 +1,4 @@
-"""The steps of a heat map of times: six in each power of ten, so that they are about equally high in the chart."""
+"""Define the steps of a heat map of times: six steps per power of ten, which are about equally high in a chart."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import bisect
 from loadtests.records.histogram import Histogram
 
 MANTISSAS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
-# The lower ends of the steps in ms. The first step contains everything below 0.1 ms, and the last step is open.
+# The lower ends of the steps in ms. The first step contains all times below 0.1 ms, and the last step has no upper end.
 BEGINS = (0.0, *(mantissa * 10.0**power for power in range(-1, 6) for mantissa in MANTISSAS))
 LAST_END = 1e6
 
 
 def heat(times: Histogram) -> tuple[tuple[float, int], ...]:
-    """Group a histogram of microseconds by steps.
+    """Group the values of a histogram of microseconds by the steps of a heat map.
 
     Returns:
-        The lower end in ms and the count of each step that isn't empty.
+        The lower end in ms and the number of values, for each step that isn't empty.
     """
     found: dict[float, int] = {}
     for value_us, count in times.values():
@@ -26,6 +26,6 @@ def heat(times: Histogram) -> tuple[tuple[float, int], ...]:
 
 
 def end_of(begin: float) -> float:
-    """Return the upper end in ms of the step with this lower end."""
+    """Return the upper end in ms of the step whose lower end is ``begin``."""
     place = bisect.bisect_right(BEGINS, begin)
     return BEGINS[place] if place < len(BEGINS) else LAST_END

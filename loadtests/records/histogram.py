@@ -2,10 +2,10 @@
 
 The format is the compressed V2 encoding that all HdrHistogram libraries share
 (https://github.com/HdrHistogram/HdrHistogram, AbstractHistogram.encodeIntoCompressedByteBuffer): a zlib stream of the
-counts of the buckets, as zigzag LEB128 numbers. A negative number is a number of empty buckets.
+counts of the buckets, as zigzag LEB128 numbers. A negative number ``-n`` means ``n`` empty buckets.
 """
-# We don't use hdrhistogram 0.10 from PyPI: it rounds ranks (other percentiles in 67 of 161 committed histograms), takes
-# twelve times as long, and decompresses input of any size.
+# We don't use hdrhistogram 0.10 from PyPI: it rounds ranks, so that 67 of 161 committed histograms have other
+# percentiles, takes twelve times as long, and decompresses input of any size.
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _OUTER = struct.Struct(">ii")
 _INNER = struct.Struct(">iiiiqqd")
 _COOKIE = 0x1C849313
 _COMPRESSED_COOKIE = 0x1C849314
-_MAX_BYTES = 1_000_000  # a histogram with three digits over an hour in microseconds has 23,000 buckets
-_WORD_BYTES = 9  # the ninth byte of a LEB128 number has no continuation bit
+_MAX_BYTES = 1_000_000  # A histogram with three digits for an hour in microseconds contains 23,000 buckets.
+_WORD_BYTES = 9  # The ninth byte of a LEB128 number has no continuation bit.
 
 
 @dataclasses.dataclass(frozen=True)
 class Histogram:
-    """Counts by bucket. Values are whole numbers, here microseconds, with a precision of ``digits`` decimal digits."""
+    """The number of values in each bucket. Values are microseconds with a precision of ``digits`` decimal digits."""
 
     digits: int
     highest: int
@@ -44,13 +44,13 @@ class Histogram:
         try:
             data = base64.b64decode(text, validate=True)
             cookie, length = _OUTER.unpack_from(data)
-            # A few compressed bytes can expand to gigabytes.
+            # Limit the output, because a few compressed bytes can expand to gigabytes.
             inner = zlib.decompressobj().decompress(data[_OUTER.size : _OUTER.size + length], _MAX_BYTES)
             inner_cookie, payload, _, digits, lowest, highest, _ = _INNER.unpack_from(inner)
         except (ValueError, struct.error, zlib.error) as error:
             raise ValueError(f"not an HDR histogram: {error}") from None
         if (cookie, inner_cookie, lowest) != (_COMPRESSED_COOKIE, _COOKIE, 1):
-            raise ValueError("not an HDR histogram of compressed V2 encoding with a lowest value of 1")
+            raise ValueError("not an HDR histogram in compressed V2 encoding with a lowest value of 1")
         counts: Counter[int] = Counter()
         index = 0
         for number in _numbers(inner[_INNER.size : _INNER.size + payload]):
@@ -64,7 +64,7 @@ class Histogram:
 
     @classmethod
     def empty(cls, digits: int = 3) -> Histogram:
-        """Return an empty histogram for microseconds up to an hour, like the generator's."""
+        """Return an empty histogram for microseconds up to an hour, like the load generator's histograms."""
         return cls(digits, 3_600_000_000, Counter())
 
     def record(self, value: int) -> None:
@@ -85,7 +85,7 @@ class Histogram:
 
     def __add__(self, other: Histogram) -> Histogram:
         if self.digits != other.digits:
-            raise ValueError("histograms of different precision cannot be added")
+            raise ValueError("histograms with different precision cannot be added")
         return Histogram(self.digits, max(self.highest, other.highest), self.counts + other.counts)
 
     @property
@@ -101,10 +101,10 @@ class Histogram:
             yield self._highest_in(bucket), self.counts[bucket]
 
     def percentile(self, percent: float) -> int | None:
-        """Return the smallest recorded value with at least ``percent`` of all values at or below it.
+        """Return the smallest value that at least ``percent`` percent of all values don't exceed.
 
         Returns:
-            The highest value of the bucket, or None if the histogram is empty.
+            The highest value of the bucket with this value, or None if the histogram is empty.
         """
         rank = max(1, math.ceil(self.total * percent / 100 - 1e-9))
         counted = 0
@@ -131,7 +131,7 @@ class Histogram:
 
 @functools.lru_cache(maxsize=8)
 def decoded(text: str) -> Histogram:
-    """Decode a histogram, and cache the last few."""
+    """Decode a histogram. The last eight histograms are cached."""
     return Histogram.decode(text)
 
 

@@ -26,8 +26,8 @@ from loadtests.records.websockets import Connections, Deliveries
 __all__ = ["FIGURES", "NOTHING", "PERCENTILES", "Figures", "Result", "Second"]
 
 ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "mixed-up", "lost-session", "other")
-BROKEN = ("wrong-body", "mixed-up")  # answers that differ from the contract
-LONGEST_TIMELINE_S = 100_000  # more than a day
+BROKEN = ("wrong-body", "mixed-up")  # Such answers differ from the contract.
+LONGEST_TIMELINE_S = 100_000  # This is more than a day.
 
 NOTHING: Figures = dict.fromkeys(FIGURES)
 
@@ -36,22 +36,23 @@ NOTHING: Figures = dict.fromkeys(FIGURES)
 class Second:
     """One second of a load. None means that the value isn't known, as in older runs."""
 
-    t: Annotated[Amount, about("The start, in seconds after the load's start.")]
+    t: Annotated[Amount, about("The start of this second, in seconds after the start of the load.")]
     sent: Annotated[Count, about("The requests that were sent in this second.")]
     completed: Annotated[Count, about("The requests that were answered in this second.")]
     ok: Annotated[Count, about("The requests that were answered as expected in this second.")]
     errors: Annotated[Count, about("The requests that failed in this second.")]
-    p50_ms: Annotated[Number | None, about("Median of the times that latency_of names, of successful requests.")]
-    p99_ms: Annotated[Number | None, about("Their 99th percentile.")]
-    p95_ms: Annotated[Number | None, about("Their 95th percentile.")] = None
+    p50_ms: Annotated[Number | None, about("The median time (see latency_of) of successful requests.")]
+    p99_ms: Annotated[Number | None, about("The 99th percentile of the time (see latency_of) of successful requests.")]
+    p95_ms: Annotated[Number | None, about("The 95th percentile of the time of successful requests.")] = None
     heat: Annotated[
-        tuple[tuple[Amount, Count], ...], about("Those times by steps of a heat map: lower end in ms, and number.")
+        tuple[tuple[Amount, Count], ...],
+        about("A heat map: pairs of a step's lower end in ms, and the number of successful requests in this step."),
     ] = ()
     ends: Annotated[
         dict[Ending, Count] | None,
         about(
-            "The numbers of requests by outcome: a status, stale for a copy (X-Stale), an error's kind, or ok without "
-            "statuses."
+            "The number of requests by outcome: a status, stale for a stale copy (X-Stale), the kind of an error, or "
+            "ok if the statuses aren't known."
         ),
     ] = None
 
@@ -64,15 +65,15 @@ class Generator:
     """
 
     cpu_s: Annotated[Amount, about("The CPU seconds, including the grace period.")]
-    wall_s: Annotated[Amount, about("The seconds in which it sent requests.")]
+    wall_s: Annotated[Amount, about("The seconds in which the process sent requests.")]
     peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
-    p50_ms: Annotated[Number | None, about("Median response time of its part of the load.")] = None
-    ok: Annotated[Count | None, about("Successful requests of its part of the load.")] = None
-    planned: Annotated[Count | None, about("Planned requests of its part of the load.")] = None
-    machine: Annotated[str, about("The additional client on which it ran. It is empty for the harness's machine.")] = ""
-    other_load: Annotated[Amount | None, about("The share of that client's core that other programs used.")] = None
-    swapped_pages: Annotated[Count | None, about("Pages that the client swapped.")] = None
-    mhz: Annotated[Amount | None, about("Mean frequency of the client's core.")] = None
+    p50_ms: Annotated[Number | None, about("The median response time in the process's part of the load.")] = None
+    ok: Annotated[Count | None, about("Successful requests in the process's part of the load.")] = None
+    planned: Annotated[Count | None, about("Planned requests in the process's part of the load.")] = None
+    machine: Annotated[str, about("The client that ran the process, or empty for the harness's machine.")] = ""
+    other_load: Annotated[Amount | None, about("The share of the client's core that other programs used.")] = None
+    swapped_pages: Annotated[Count | None, about("The pages that the client swapped in and out.")] = None
+    mhz: Annotated[Amount | None, about("The mean frequency of the client's core, in MHz.")] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Handshakes:
 
 @dataclasses.dataclass(frozen=True)
 class RequestResult:
-    """A request of a mix, or a route and method of a journey. The fields are the same as in the result."""
+    """The results of one request in a mix, or of one route and method in journeys. See ``Result`` for the fields."""
 
     name: Annotated[str, about("The request's name.")]
     planned: Annotated[Count, about("Requests in the schedule.")]
@@ -94,7 +95,7 @@ class RequestResult:
     ok: Annotated[Count, about("Requests that were answered as expected.")]
     unfinished: Annotated[Count, about("Requests that neither ended nor failed.")]
     errors: Annotated[dict[ErrorKind, Count], about("Failed requests by kind.")]
-    response_time_ms: Annotated[Figures, about("Answered minus intended send.")]
+    response_time_ms: Annotated[Figures, about("The time from the intended send to the answer.")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,16 +105,16 @@ class Journeys:
     users: Annotated[Ordinal | None, about("The number of users in a closed loop, or null with arrivals.")]
     arrivals: Annotated[Positive | None, about("The number of new users per second, or null in a closed loop.")]
     completed: Annotated[Count, about("Journeys that were completed.")]
-    broken_off: Annotated[Count, about("Journeys that a failure ended.")]
-    under_way_first: Annotated[Count, about("Running journeys at the start.")]
-    under_way_last: Annotated[Count, about("Running journeys at the end.")]
-    duration_ms: Annotated[Figures, about("Duration of completed journeys, from their intended start.")]
-    methods: Annotated[tuple[RequestResult, ...], about("A row for GET and one for POST.")]
-    think_ms: Annotated[Amount | None, about("Mean think time for each request.")]
-    wait_ms: Annotated[Amount | None, about("Mean time that users waited for each request.")]
-    ended_per_s: Annotated[Amount | None, about("Requests that ended per second.")]
+    broken_off: Annotated[Count, about("Journeys that ended early because of a failure.")]
+    under_way_first: Annotated[Count, about("Journeys that were running at the start of the load.")]
+    under_way_last: Annotated[Count, about("Journeys that were running at the end of the load.")]
+    duration_ms: Annotated[Figures, about("The durations of completed journeys, from their intended start.")]
+    methods: Annotated[tuple[RequestResult, ...], about("A row for GET requests and a row for POST requests.")]
+    think_ms: Annotated[Amount | None, about("The mean think time per request.")]
+    wait_ms: Annotated[Amount | None, about("The mean time that users waited for a request.")]
+    ended_per_s: Annotated[Amount | None, about("The number of requests that ended per second.")]
     expected_per_s: Annotated[
-        Amount | None, about("Requests per second by the arithmetic of a closed loop; null for arrivals.")
+        Amount | None, about("The requests per second that Little's law predicts in a closed loop. Null for arrivals.")
     ]
 
     def method(self, name: str) -> RequestResult | None:
@@ -122,7 +123,7 @@ class Journeys:
 
     @property
     def disagreement(self) -> float | None:
-        """The relative error of the arithmetic of the closed loop, or None if it doesn't apply.
+        """The relative difference between the rate that Little's law predicts and the measured rate, or None.
 
         A value above 0 means that the injectors were saturated: for some time, the users were neither thinking nor
         waiting.
@@ -134,10 +135,10 @@ class Journeys:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A measured load: planned = ok + errors + unfinished.
+    """The results of a measured load: planned = ok + errors + unfinished.
 
-    Times are in milliseconds. They are for successful requests, except the lags, which are for all sent requests. None
-    means that the value isn't known.
+    Times are in milliseconds. They include only successful requests, except the lags, which include all sent requests.
+    None means that the value isn't known.
     """
 
     engine: Annotated[str, about("The engine's name.")]
@@ -145,80 +146,80 @@ class Result:
     sent: Annotated[Count, about("The requests that were sent.")]
     completed: Annotated[Count, about("The answered requests: ok, status, wrong-body, mixed-up and lost-session.")]
     ok: Annotated[Count, about("The requests that were answered with the expected status and body.")]
-    unfinished: Annotated[Count, about("The requests without an answer or failure after the grace period.")]
+    unfinished: Annotated[Count, about("The requests that had neither an answer nor a failure after the grace period.")]
     errors: Annotated[
         dict[ErrorKind, Count],
         about(
-            "Failed requests by kind: status, wrong-body (not as expected), mixed-up (another user's, or not kept), "
+            "Failed requests by kind: status, wrong-body (not as expected), mixed-up (not the user's own inputs), "
             "lost-session (no longer logged in), timeout, refused, reset, other (see examples)."
         ),
     ]
     duration_s: Annotated[
         Amount,
         about(
-            "From the start to the schedule's end or an early stop, without the grace period. A server's pauses, and "
-            "the wait for the first answer after the end of a closed loop, make slices longer."
+            "The seconds from the start to the end of the schedule or an early stop, without the grace period. Pauses "
+            "of the server, and the wait for the first answer after the end of a closed loop, make slices longer."
         ),
     ]
     rate: Annotated[
         Amount,
         about(
-            "Successful requests within duration_s, per second of it from when the first could be answered; in a "
-            "closed loop per second from answer to answer. Answers of the grace period do not count; those to "
-            "requests sent while the server settled do."
+            "Successful requests per second within duration_s. The time starts when the first request could be "
+            "answered, or is measured from answer to answer in a closed loop. Answers in the grace period don't "
+            "count, but answers to requests that were sent while the server settled count."
         ),
     ]
-    response_time_ms: Annotated[Figures, about("Answered minus intended send.")]
-    service_time_ms: Annotated[Figures, about("From the actual send (first byte, or new connection) to the answer.")]
-    send_lag_ms: Annotated[Figures, about("From the intended to the actual send, with the wait for a connection.")]
+    response_time_ms: Annotated[Figures, about("The time from the intended send to the answer.")]
+    service_time_ms: Annotated[Figures, about("Time from the actual send (first byte, new connection) to the answer.")]
+    send_lag_ms: Annotated[Figures, about("Time from the intended to the actual send, with the wait for a connection.")]
     pacing_lag_ms: Annotated[Figures, about("The generator's own scheduling delay.")]
     waited: Annotated[Count, about("The requests that waited for a connection.")]
     latency_of: Annotated[
         Annotated[str, Meta(pattern=r"^(response|service)_time\Z")],
-        about("The best measure of a user's wait: response_time, or service_time if no intended send is known."),
+        about("The best measure of a user's wait: response_time, or service_time if intended sends aren't known."),
     ]
-    examples: Annotated[dict[str, str], about("The first error's text, by kind.")]
-    timeline: Annotated[tuple[Second, ...], Meta(max_length=LONGEST_TIMELINE_S, description="A row a second.")]
+    examples: Annotated[dict[str, str], about("The message of the first error of each kind.")]
+    timeline: Annotated[tuple[Second, ...], Meta(max_length=LONGEST_TIMELINE_S, description="A row for each second.")]
     histograms: Annotated[
         dict[str, str],
         about(
-            "HDR histograms of microseconds (compressed V2, base64): response_time, service_time, send_lag, failed "
-            "(how long failed and unfinished requests had waited); lag, last, reading_lag of deliveries; away of "
-            "connections; first_event, event_delay, view_ended of streams; get, post and journey."
+            "HDR histograms of microseconds (compressed V2, base64). Requests: response_time, service_time, send_lag, "
+            "failed (the waits of failed and unfinished requests). Deliveries: lag, last, reading_lag. Connections: "
+            "away. Streams: first_event, event_delay, view_ended. Journeys: get, post, journey."
         ),
     ]
     generator: Annotated[tuple[Generator, ...], about("The processes of the load generator.")]
     requests: Annotated[
-        tuple[RequestResult, ...], about("A row for each request of a mix, or route and method of journeys.")
+        tuple[RequestResult, ...], about("A row for each request of a mix, or for each route and method of journeys.")
     ] = ()
     deliveries: Annotated[Deliveries | None, about("The results of WebSocket messages.")] = None
     billed: Annotated[
         Count | None,
         about(
-            "The requests that the servers' CPU time is divided by: all that were answered ok while it was measured. "
-            "None: ok."
+            "The divisor of the servers' CPU time: all requests that were answered as expected while the CPU time was "
+            "measured. Null means the same number as ok."
         ),
     ] = None
     backlog: Annotated[
-        tuple[int, ...], about("For each slice at a fixed rate, how many more requests were open when it ended.")
+        tuple[int, ...], about("The growth of the number of open requests in each slice at a fixed rate.")
     ] = ()
     connections: Annotated[Connections | None, about("The results of WebSocket connections.")] = None
     journeys: Annotated[Journeys | None, about("The results of users' journeys.")] = None
     streams: Annotated[Streams | None, about("The results of streams of events.")] = None
     slow_streams: Annotated[Streams | None, about("The results of streams with slow clients.")] = None
-    handshakes: Annotated[Handshakes | None, about("TLS handshakes; null without TLS.")] = None
+    handshakes: Annotated[Handshakes | None, about("The TLS handshakes, or null without TLS.")] = None
     outage_ms: Annotated[
         Amount | None,
         about(
-            "The longest time in which every request failed: from the intended send of a failed request to that of the "
-            "next answered one. Null if it isn't known."
+            "The longest time in which every request failed, from the intended send of a failed request to the "
+            "intended send of the next answered request. Null if it isn't known."
         ),
     ] = None
     answers_in_a_row: Annotated[
         Amount | None,
         about(
             "In a closed loop with a single request and four or more connections: the mean number of consecutive "
-            "answers on the same connection. A fair server has about 1. Null for other loads."
+            "answers on the same connection. It is about 1 for a fair server. Null for other loads."
         ),
     ] = None
 
@@ -234,7 +235,7 @@ class Result:
 
     @property
     def contradicting(self) -> int:
-        """The number of answers that break the contract and of messages that reached the wrong connection."""
+        """The number of answers that break the contract, plus the number of messages on wrong connections."""
         return sum(self.errors.get(kind, 0) for kind in BROKEN) + self.stray
 
     @property
@@ -243,7 +244,7 @@ class Result:
 
     @property
     def deliveries_due(self) -> float:
-        """The expected deliveries, including deliveries of messages that were planned but never sent."""
+        """The number of expected deliveries, including deliveries of messages that were planned but never sent."""
         expected = self.deliveries.expected if self.deliveries else 0
         return expected * (self.planned / self.sent) if self.sent else float(expected)
 

@@ -1,4 +1,4 @@
-"""The record of a trial, as in a file below ``trials/``."""
+"""Define the record of a trial, which is a file below ``trials/``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from loadtests.records.bounds import Amount, Count, Figures, Name, Number, Ordin
 from loadtests.records.during_load import HostConditions, Meanwhile
 from loadtests.records.result import Result
 
-COST_UNSEEN = "cost_unseen"  # the reason of a flag: part of the setup's cost was not observed
-GENERATOR_LIMITS = "generator_limits"  # the reason of a flag: the generator was saturated, so the rate is a lower bound
+COST_UNSEEN = "cost_unseen"  # The flag of a trial in which a part of the setup's cost was not observed.
+GENERATOR_LIMITS = "generator_limits"  # The flag of a trial whose rate is a lower bound: the generator was saturated.
 
-# A gauge, such as ``pool in use``, and its readings: the seconds after the start, and the value.
+# A gauge, such as ``pool in use``, and its readings. A reading contains the seconds after the start and the value.
 GaugeName = Annotated[str, Meta(pattern=r"^[a-z][a-z ]{0,59}\Z")]
 Reading = tuple[Amount, Count]
 Readings = Annotated[tuple[Reading, ...], Meta(max_length=1_000_000)]
 
-# The gauges of a PostgreSQL database next to the setup: during the load, after the load, and in total.
+# The gauges of a PostgreSQL database that runs with the setup: during the load, after the load, and in total.
 OPEN, IDLE, IN_TRANSACTION = "connections", "connections idle", "connections idle in transaction"
 LEFT, OPENED, REFUSED = "connections left", "connections opened", "connections refused"
 # The gauges of PgBouncer and of Django's connection pool.
@@ -34,17 +34,17 @@ Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+
 class Process:
     """The resources that one process used during the measurement."""
 
-    role: Annotated[Role, about("Its role in the setup or service, such as web, worker or redis.")]
-    name: Annotated[str, about("Its name.")]
-    pid: Annotated[Count, about("Process id; on the n-th of service_hosts n times 4,194,304 more.")]
+    role: Annotated[Role, about("The process's role in the setup or service, such as web, worker or redis.")]
+    name: Annotated[str, about("The process's name.")]
+    pid: Annotated[Count, about("The process id. On the n-th host of service_hosts, n times 4,194,304 is added.")]
     cpu_s: Annotated[Amount, about("The CPU seconds during the measurement.")]
     peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
-    rss_mb: Annotated[Amount, about("Memory at the end.")]
+    rss_mb: Annotated[Amount, about("The memory at the end of the measurement, in MB.")]
     context_switches: Annotated[Count, about("The context switches during the measurement.")]
-    requests: Annotated[Count | None, about("The requests that it handled, if it counts them.")] = None
-    charged: Annotated[bool, about("Whether the setup is charged. Supporting services are only shown.")] = True
-    idle_rss_mb: Annotated[Amount | None, about("The memory before any load, if a test needs it.")] = None
-    step_rss_mb: Annotated[tuple[Amount, ...], about("The memory after each step of opening connections.")] = ()
+    requests: Annotated[Count | None, about("The requests that the process handled, if it counts them.")] = None
+    charged: Annotated[bool, about("Whether the process counts towards the setup's cost, or is only shown.")] = True
+    idle_rss_mb: Annotated[Amount | None, about("The memory before any load in MB, if the test needs it.")] = None
+    step_rss_mb: Annotated[tuple[Amount, ...], about("The memory after each step of opening connections, in MB.")] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Flag:
         Annotated[str, Meta(pattern=r"^[a-z_]{1,100}\Z")], about("The reason's name (:doc:`/methodology` lists them).")
     ]
     severity: Annotated[Annotated[str, Meta(pattern=r"^(invalid|doubtful)\Z")], about("invalid or doubtful.")]
-    sentence: Annotated[str, about("The reason in words.")]
+    sentence: Annotated[str, about("A description of the reason and a remedy.")]
 
     @property
     def invalid(self) -> bool:
-        """Whether the figures exclude the trial."""
+        """Whether the trial is excluded from the figures."""
         return self.severity == "invalid"
 
 
@@ -67,68 +67,68 @@ class Flag:
 class Evidence:
     """The observations that decide whether a trial is valid.
 
-    None means not known, which never makes a trial invalid.
+    None means that a value isn't known, which never makes a trial invalid.
     """
 
-    started: Annotated[bool | None, about("Whether the servers answered in the time for starting.")] = None
-    contract_differences: Annotated[int | None, about("Answers that differ from the contract, also under load.")] = None
+    started: Annotated[bool | None, about("Whether the servers answered before the time limit for starting.")] = None
+    contract_differences: Annotated[int | None, about("Answers (also under load) that break the contract.")] = None
     processes_died: Annotated[int | None, about("The charged processes that ended or were restarted.")] = None
     generator_cpu: Annotated[Number | None, about("CPU use of the generator's busiest process, in cores.")] = None
-    send_lag_p99_ms: Annotated[Number | None, about("The generator's own scheduling delay (pacing lag), p99.")] = None
+    send_lag_p99_ms: Annotated[Number | None, about("The p99 of the generator's own scheduling delay.")] = None
     response_p50_ms: Annotated[Number | None, about("Median response time.")] = None
     planned: Annotated[int | None, about("The planned requests, or null for closed loops and searches.")] = None
-    sent: Annotated[int | None, about("Requests that were sent. A late connection isn't the generator's fault.")] = None
+    sent: Annotated[int | None, about("The requests that were sent, even if their connections opened late.")] = None
     refused: Annotated[int, about("The planned requests for which the server didn't accept a connection.")] = 0
-    clock_jump_s: Annotated[Number | None, about("The wall clock's elapsed time minus the monotonic clock's.")] = None
+    clock_jump_s: Annotated[Number | None, about("The jump of the wall clock relative to the monotonic clock.")] = None
     swapped_pages: Annotated[int | None, about("The pages that the machine swapped in and out.")] = None
     other_load: Annotated[
         Number | None, about("The share of the servers' cores that other programs and steal used.")
     ] = None
-    frequency_change: Annotated[Number | None, about("CPU frequency relative to the run's typical one.")] = None
+    frequency_change: Annotated[Number | None, about("CPU frequency relative to the run's typical frequency.")] = None
     shared_core: Annotated[bool | None, about("Whether the generator and the servers share a core.")] = None
     recovered: Annotated[bool | None, about("Whether the server recovered from each probe of a search.")] = None
-    engine_failed: Annotated[bool | None, about("The load generator failed.")] = None
+    engine_failed: Annotated[bool | None, about("Whether the load generator failed.")] = None
     service_failed: Annotated[bool | None, about("Whether a service that isn't charged failed or ended.")] = None
     idle_cpu: Annotated[Number | None, about("CPU use while other setups were measured, in cores.")] = None
     calibration_s: Annotated[
-        tuple[Amount, ...], about("Times of the servers' calibration loop before each round.")
+        tuple[Amount, ...], about("The seconds that the calibration loop took before each round.")
     ] = ()
     connection_lost: Annotated[bool | None, about("Whether the connection to the servers' host was lost.")] = None
-    other_hosts: Annotated[tuple[HostConditions, ...], about("The run's other hosts.")] = ()
+    other_hosts: Annotated[tuple[HostConditions, ...], about("The conditions on the run's other hosts.")] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class ProbeRecord:
-    rate: Annotated[Positive, about("Its rate.")]
-    duration_s: Annotated[Positive, about("Its duration.")]
-    purpose: Annotated[str, about("What it was for.")]
+    rate: Annotated[Positive, about("The probe's rate.")]
+    duration_s: Annotated[Positive, about("The probe's duration in seconds.")]
+    purpose: Annotated[str, about("The purpose of the probe.")]
     outcome: Annotated[Annotated[str, Meta(pattern=r"^(pass|fail|invalid)\Z")], about("pass, fail or invalid.")]
-    why: Annotated[str, about("The outcome in words.")]
+    why: Annotated[str, about("A description of the outcome.")]
     planned: Annotated[Count, about("Requests in the schedule.")]
     ok: Annotated[Count, about("Requests that were answered as expected.")]
     errors: Annotated[Count, about("The requests that failed or were never answered.")]
     response_time_ms: Annotated[Figures, about("Response times.")]
     lag_ms: Annotated[Figures | None, about("The delivery times, if there were deliveries.")] = None
-    delay_ms: Annotated[Figures | None, about("Delay of events, if there were streams.")] = None
+    delay_ms: Annotated[Figures | None, about("The delays of events, if there were streams.")] = None
 
 
 @dataclasses.dataclass(frozen=True)
 class CapacityRecord:
-    """The outcome of a search. Rates count the units of the test, so the rates of a broadcast are of deliveries."""
+    """The outcome of a search for a capacity. Rates count the units of the test, such as deliveries for a broadcast."""
 
     rate: Annotated[Positive | None, about("The highest rate that passed, or null if no rate passed.")]
     above: Annotated[Positive | None, about("The lowest rate that didn't pass.")]
     limited_by: Annotated[
         Annotated[str, Meta(pattern=r"^(server|generator|max_rate|probes|time)\Z")],
-        about("server, generator, max_rate, probes or (by hand) time."),
+        about("The limit of the search: server, generator, max_rate, probes, or time (only in ``capacity``)."),
     ]
-    sentence: Annotated[str, about("The outcome in words.")]
+    sentence: Annotated[str, about("A description of the outcome.")]
     objective: Annotated[str, about("The objective.")]
     probes: Annotated[tuple[ProbeRecord, ...], about("The probes.")]
 
     @property
     def known(self) -> float | None:
-        """The server's capacity or a lower bound of it, or None if the search ran out of probes."""
+        """The server's capacity or its lower bound, or None if the search ran out of probes."""
         return None if self.limited_by == "probes" else self.rate
 
     @property
@@ -139,17 +139,17 @@ class CapacityRecord:
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    number: Annotated[Ordinal, about("Its number in the run's order.")]
-    block: Annotated[Ordinal, about("Its block.")]
+    number: Annotated[Ordinal, about("The trial's number in the run's order.")]
+    block: Annotated[Ordinal, about("The trial's block.")]
     label: Annotated[Name, about("The setup's label in the study.")]
     setup: Annotated[str, about("The setup's name.")]
     test: Annotated[Name, about("The test's name.")]
     attempt: Annotated[
-        Ordinal, about("The number of the attempt. An invalid trial has a second one, in a separate file.")
+        Ordinal, about("The number of the attempt. An invalid trial is repeated as attempt 2, in a separate file.")
     ]
     started: Annotated[str, about("The start (UTC).")]
     status: Annotated[Annotated[str, Meta(pattern=r"^(ok|invalid)\Z")], about("ok or invalid.")]
-    flags: Annotated[tuple[Flag, ...], about("The reasons why it is invalid or doubtful, based on evidence.")] = ()
+    flags: Annotated[tuple[Flag, ...], about("The reasons why the trial is invalid or doubtful.")] = ()
     result: Annotated[
         Result | None, about("The measurements. For a search, the measurements of the probe that confirmed its rate.")
     ] = None
@@ -166,9 +166,9 @@ class Trial:
     gauges: Annotated[
         dict[GaugeName, Readings],
         about(
-            "The gauges of the setup's processes, ten times per second, added over all processes: pool in use, pool "
-            "waiting (:doc:`/slow-origin`); with PostgreSQL next to it, connections (:doc:`/hopless`). Pairs of "
-            "seconds after the start and the value."
+            "The gauges of the setup's processes, read ten times per second and added: pool in use, pool waiting "
+            "(:doc:`/slow-origin`), and if PostgreSQL runs with the setup, connections (:doc:`/hopless`). A reading "
+            "is a pair of the seconds after the start and the value."
         ),
     ] = dataclasses.field(default_factory=dict)
 
@@ -189,9 +189,9 @@ class Trial:
 
     @property
     def charged(self) -> tuple[Process, ...]:
-        """The processes that the setup pays for.
+        """The processes that count towards the setup's cost.
 
-        Empty if some were not observed, because a partial sum isn't the cost.
+        It is empty if some processes were not observed, because a partial sum isn't the cost.
         """
         if any(flag.reason == COST_UNSEEN for flag in self.flags):
             return ()

@@ -1,4 +1,4 @@
-"""The results of WebSocket messages and connections."""
+"""Define the results of WebSocket messages and connections."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from loadtests.records.bounds import Amount, Count, Figures, about
 
 @dataclasses.dataclass(frozen=True)
 class Deliveries:
-    """Messages for one or more receivers: expected = delivered + missing. None means not known, as in older runs."""
+    """Deliveries of messages to one or more receivers: expected = delivered + missing. None means not known."""
 
     expected: Annotated[Count, about("Deliveries that were expected.")]
     delivered: Annotated[Count, about("Deliveries that arrived.")]
     missing: Annotated[Count, about("The deliveries that didn't arrive.")]
-    duplicate: Annotated[Count, about("Arrivals after the first.")]
-    reordered: Annotated[Count, about("The arrivals after a message that the same sender sent later.")]
+    duplicate: Annotated[Count, about("Repeated arrivals of a message at the same receiver.")]
+    reordered: Annotated[Count, about("Arrivals after a message that the same sender had sent later.")]
     lag_ms: Annotated[Figures, about("The time from the intended send to the arrival at each receiver.")]
     stray: Annotated[
         Count | None,
         about(
-            "Arrivals on connections that a message was not meant for; they make the trial invalid. null: not known."
+            "Arrivals on wrong connections, which make the trial invalid. Null if they weren't counted (in older runs)."
         ),
     ] = 0
     in_time: Annotated[
-        Count | None, about("Arrivals within duration_s, including messages that were sent before it.")
+        Count | None, about("Arrivals within duration_s, including messages that were sent earlier.")
     ] = None
     backlog: Annotated[tuple[int, ...], about("The minimum growth of the messages in flight in each slice.")] = ()
     messages: Annotated[Count | None, about("The messages that were published for receivers.")] = None
-    whole: Annotated[Count | None, about("The messages that reached all of their receivers.")] = None
-    last_ms: Annotated[Figures | None, about("From the intended send to the last receiver of whole messages.")] = None
+    whole: Annotated[Count | None, about("The messages that reached all their receivers.")] = None
+    last_ms: Annotated[Figures | None, about("Time from the intended send to a whole message's last arrival.")] = None
     reading_lag_ms: Annotated[Figures | None, about("The time that arrivals may have waited in the generator.")] = None
 
     @property
     def timely(self) -> int:
-        """The number of deliveries in time, or of all deliveries if the run didn't count this."""
+        """The number of deliveries in time, or of all deliveries if the run didn't count deliveries in time."""
         return self.delivered if self.in_time is None else self.in_time
 
 
@@ -45,11 +45,11 @@ class Connections:
 
     requested: Annotated[Count, about("The number of requested connections.")]
     opened: Annotated[Count, about("Connections that were opened.")]
-    refused: Annotated[Count, about("Those that were not.")]
+    refused: Annotated[Count, about("Connections that weren't opened.")]
     lost: Annotated[Count, about("The number of connections that the server ended.")]
-    opening_ms: Annotated[Figures, about("The time from requesting a connection until it could receive.")]
-    opened_in_s: Annotated[Amount, about("From requesting the first until the last could receive.")]
+    opening_ms: Annotated[Figures, about("The time from requesting a connection until it could receive messages.")]
+    opened_in_s: Annotated[Amount, about("The seconds from the first request until all connections could receive.")]
     sent_bytes: Annotated[Count, about("Bytes to the server: handshakes, frames, and the dialect's messages.")]
     received_bytes: Annotated[Count, about("Bytes from the server.")]
-    reason: Annotated[str, about("The reason for the first refused or lost connection.")] = ""
-    steps: Annotated[tuple[Count, ...], about("The open connections after each step.")] = ()
+    reason: Annotated[str, about("The reason why the first connection was refused or lost.")] = ""
+    steps: Annotated[tuple[Count, ...], about("The number of open connections after each step.")] = ()

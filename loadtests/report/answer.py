@@ -1,4 +1,4 @@
-"""Create the short answer of a run: failures, winners, and a row for each setup."""
+"""Create the short answer at the top of a report: failures, winners, and a table with a row for each setup."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from loadtests.report.view import Field, Finding, RunAnswer, Table
 
 UNSURE, SAME, UNSUSTAINED, NOT_FULL = "?", "same", "cannot sustain", "*"
 BASELINE = "×1"
-MAX_NAMED = 12  # the number of failed setups in a list
+MAX_NAMED = 12  # maximum number of failed setups in a list
 SESSION_ERRORS = {"mixed-up": "mixed up", "lost-session": "lost"}
 
 
 @dataclasses.dataclass(frozen=True)
 class _Column:
-    """A metric of a test. ``compared`` means that its ratio to the baseline is shown."""
+    """A column of the answer's table: one metric of one test. If ``compared``, it also shows ratios to the baseline."""
 
     heading: str
     test: Test
@@ -40,7 +40,7 @@ class _Column:
 
 
 def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Finding], notes: Sequence[str]) -> RunAnswer:
-    """Return the answer, based on all findings. ``notes`` go below the table."""
+    """Create the short answer of a run from its results, advice and findings. ``notes`` appear below the table."""
     headlines = (
         *overview.two_machines(results),
         *_session_errors(results),
@@ -61,9 +61,9 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
 
 
 def _session_errors(results: Results) -> Iterator[str]:
-    """Return sentences about users who got another user's session or lost theirs.
+    """Yield a sentence for each test in which users lost their session or received another user's session.
 
-    They are for each test, including invalid trials.
+    Invalid trials count, too.
     """
     for test in results.tests:
         found = []
@@ -78,7 +78,7 @@ def _session_errors(results: Results) -> Iterator[str]:
 
 
 def _failures(results: Results) -> Iterator[str]:
-    """Return a sentence for each test and kind of failure."""
+    """Yield a sentence for each test and each kind of failure, such as lost deliveries."""
     for test in results.tests:
         labels = results.labels_without_copy(test.name)
         standings = {label: results.standings[label, test.name] for label in labels}
@@ -113,15 +113,15 @@ def _failures(results: Results) -> Iterator[str]:
 
 
 def _columns(results: Results) -> Iterator[_Column]:
-    """Yield the metrics of the answer.
+    """Yield the columns of the answer's table.
 
-    These are the first judged metric of each test, with rates before times, and all judged metrics of a kind's first
-    test.
+    The table shows the first judged metric of each test, with rates before times. For the first test of each kind, it
+    shows all judged metrics.
 
-    Supporting metrics follow. CPU time at a fixed rate is left out if it is also known from a closed loop.
+    Supporting metrics follow. CPU time at a fixed rate is left out if a test with a closed loop also measured it.
     """
     compares = results.record.advice is None and len(results.labels) > 1
-    # A load curve has a chart, so the table only shows its ends.
+    # A chart shows the whole load curve, so the table only contains its first and its last test.
     tests = [test for test in by_importance(results) if not load_curve.is_inner(results, test)]
     first_of_kind = {test.kind: test for test in reversed(tests)}
     judged = [
@@ -136,7 +136,7 @@ def _columns(results: Results) -> Iterator[_Column]:
         ]
     in_loops = {metric for test, metric in shown if _is_cpu(test, metric) and test.pace.is_closed_loop}
     shown = [(test, metric) for test, metric in shown if metric not in in_loops or test.pace.is_closed_loop]
-    # Optional columns are dropped from left to right.
+    # If the table is too wide, optional columns are dropped from left to right.
     shown.sort(key=lambda one: (one[1] is not one[0].judged[0], _is_cpu(*one)))
     tests = list(dict.fromkeys(test for test, _ in shown))
     supporting = [(test, metric) for test in tests for metric in test.kind.supporting_metrics]
@@ -147,7 +147,7 @@ def _columns(results: Results) -> Iterator[_Column]:
         if _is_cpu(test, metric):
             name = f"{name} {cpu_load.at_load(results, test)}".rstrip()
         if len(same) > 1:
-            # Tests of one kind differ in the rest of their names.
+            # The names of a kind's tests usually start with the kind, so the rest of the name distinguishes them.
             of_kinds = len({other.kind for other in same}) > 1
             name = f"{name} {test.name if of_kinds else test.name.removeprefix(test.kind.name).lstrip('-')}".rstrip()
         yield _Column(metric.with_unit(name), test, metric, compares and metric in test.judged)
@@ -158,7 +158,7 @@ def _is_cpu(test: Test, metric: Metric) -> bool:
 
 
 def _condition(results: Results, column: _Column) -> str:
-    """Return the condition of a column for the legend, or "" if the heading contains it."""
+    """Return the test conditions of a column for the legend, or "" if the column's heading contains them."""
     is_named = _is_cpu(column.test, column.metric) and column.test.pace.rate_found
     return "" if is_named else condition(results, column.test)
 
@@ -187,7 +187,7 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
     ]
     supporting = [place for place, one in places.items() if one.metric in one.test.kind.supporting_metrics]
     others = [place for place in places if place not in {*main, *supporting, *full}]
-    # A supporting column is dropped only after its main column, which could mislead without it.
+    # A main column could mislead without its supporting column, so the main column is dropped first.
     last = [
         one
         for place in reversed(main[1:])
@@ -204,7 +204,7 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
 
 
 def _field(results: Results, label: str, column: _Column) -> Field:
-    """Return a figure and its significant ratio to the baseline, with a mark for CPU time of idle cores."""
+    """Return a setup's figure and its ratio to the baseline. Mark a CPU time if the servers' cores were partly idle."""
     found = _compared(results, label, column)
     is_idle = _is_cpu(column.test, column.metric) and results.is_lower_bound(label, column.test.name)
     return dataclasses.replace(found, detail=f"{found.detail} {NOT_FULL}".lstrip()) if is_idle else found
@@ -250,7 +250,7 @@ def _failure(standing: Standing) -> str:
 
 
 def _range(comparison: Comparison) -> str:
-    """Format a range such as ``×1.41–2.6``, or a single end if there is no other."""
+    """Format the interval of a ratio, such as ``×1.41–2.6``, or ``over ×1.41`` if its other end is open."""
     low, high = comparison.low, comparison.high
     if low <= 0:
         return f"under ×{_end(high)}"
@@ -260,7 +260,7 @@ def _range(comparison: Comparison) -> str:
 
 
 def _end(value: float) -> str:
-    """Format an end of an interval with two digits, or near 1 with two decimals."""
+    """Format one end of an interval with two significant digits, or with two decimals near 1."""
     if value < 0.1:
         return f"{value:.2g}"
     return f"{value:.2f}" if value < 2 else f"{value:.1f}" if value < 10 else f"{value:,.0f}"
@@ -272,8 +272,8 @@ def _memory(results: Results, label: str) -> float | None:
 
 
 def _marks(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield the signs next to figures, and the sentences that explain them."""
-    yield NOT_FULL, f"{NOT_FULL}: the servers' cores weren't full, and full cores may need less CPU time."
+    """Yield each sign that can follow a figure, with the sentence that explains the sign."""
+    yield NOT_FULL, f"{NOT_FULL}: the servers' cores weren't fully busy, and busier cores may need less CPU time."
     comparisons = results.comparisons.values()
     family = max((one.family for one in comparisons), default=0)
     if results.record.advice is not None or not family or results.blocks < 2:
@@ -288,12 +288,12 @@ def _marks(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def _resolution(results: Results) -> str:
-    """Return the typical ratio below which the run doesn't find significant differences, by metric."""
+    """Describe the run's resolution: for each metric, the ratio below which a difference is typically inconclusive."""
     widths: dict[str, list[float]] = {}
     for test in by_importance(results):
         metric = test.judged[0]
         for one in results.comparisons.values():
-            # More blocks can't close the interval of a bound.
+            # The interval of a bound stays open at one end, even with more blocks.
             if (one.test, one.metric) == (test.name, metric.name) and not (one.at_least or one.at_most):
                 widths.setdefault(metric.short or metric.label, []).append(1 + plus_minus(one.low, one.high))
     typical = {name: median(found) for name, found in widths.items()}
@@ -302,7 +302,7 @@ def _resolution(results: Results) -> str:
 
 
 def flagged(results: Results) -> str:
-    """Return the number of trials, and why some are invalid or doubtful."""
+    """Return a sentence with the number of trials, and the reasons why trials are invalid or doubtful."""
     parts = [f"{plural(len(results.trials), 'trial')} in {plural(results.blocks, 'block')}"]
     for severity in Severity:
         by_trial = [[flag.reason for flag in trial.flags if flag.severity == severity] for trial in results.trials]
@@ -313,6 +313,6 @@ def flagged(results: Results) -> str:
 
 
 def _meaning(reason: str) -> str:
-    """Return a short meaning of a flag, or its name if this version doesn't know it."""
+    """Return a short explanation of a flag's reason, or the name of a reason that another version has recorded."""
     meaning = Reason[reason].meaning if reason in Reason.__members__ else reason.replace("_", " ")
     return re.split(r"[,;:] | \(", meaning)[0]

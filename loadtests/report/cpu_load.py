@@ -1,6 +1,7 @@
-"""Name the load of a measurement of CPU time.
+"""Describe the load of a test that measured CPU time.
 
-A busy server needs less CPU time for a request than a server that is often idle, so figures need their load.
+A busy server needs less CPU time for a request than a server that is often idle, so reports show figures of CPU time
+with their load.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def at_load(results: Results, test: Test) -> str:
 
 
 def is_full(results: Results, test: Test) -> bool:
-    """Check whether a test kept the cores of at least one setup full."""
+    """Check whether a test kept the cores of at least one setup fully busy."""
     labels = [label for label in results.labels_in(test.name) if results.cells[label, test.name].valid]
     loop = test.pace.is_closed_loop and not test.waits
     return loop and not all(results.is_lower_bound(label, test.name) for label in labels)

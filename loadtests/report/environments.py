@@ -1,4 +1,4 @@
-"""Name the differences between the environments of a run's setups."""
+"""Describe how the environments of variants differ from the environment of the other setups."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ MOST_PACKAGES = 8
 
 
 def sentences(record: RunRecord) -> Iterator[str]:
-    """Yield a sentence about each environment other than that of the setups without variants."""
+    """Yield a sentence about each variant: how its Python and packages differ from the other setups' environment."""
     for environment in record.environments:
         differing = list(_differences(record, environment))
         shown = differing[:MOST_PACKAGES]
         if more := len(differing) - len(shown):
-            shown.append(f"{more} more, which run.json lists")
-        text = series(shown) if shown else "the same versions as without it"
+            shown.append(f"{more} more, listed in run.json")
+        text = series(shown) if shown else "the same versions as without the variant"
         yield f"With {' and '.join(environment.variant)}: {text}."
 
 
@@ -27,7 +27,7 @@ def _differences(record: RunRecord, environment: EnvironmentRecord) -> Iterator[
     packages = own.packages if own else record.versions.get("packages", {})
     if environment.python != python:
         yield f"Python {environment.python} (not {python})"
-    # The environment of the sample project also has the packages of the benchmark.
+    # The sample project's environment also contains the benchmark's own packages, which a variant doesn't need.
     names = {*environment.packages, *(packages if own else ())}
     for name in sorted(names, key=str.lower):
         here, there = environment.packages.get(name), packages.get(name)

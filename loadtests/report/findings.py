@@ -1,8 +1,8 @@
-"""Describe the findings of a run for each question: the winner, if the differences are statistically significant.
+"""Describe the findings of a run: an answer to each question, with a winner if the differences are significant.
 
-A setup is *behind* another one if the intervals show it. The intervals of all comparisons with the baseline hold
-together, so the ratio of two candidates is between the quotients of their intervals' ends. A setup wins only if all
-others are behind it.
+A setup is *behind* another setup if the intervals of their ratios to the baseline show it. All these intervals hold at
+the same time with 95% confidence, so the ratio of two setups is between the quotients of the ends of their intervals. A
+setup wins only if all other setups are behind it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from loadtests.report import pair_findings
 from loadtests.report.points import by_engine
 from loadtests.report.view import Finding
 
-NAMED = 5  # maximum number of setups whose figures a sentence lists; for more, it shows the range
+NAMED = 5  # maximum number of setups whose figures a sentence lists; for more setups, it shows the range
 MAX_NAMED = 12  # maximum number of setups in a sentence
 
 
@@ -35,7 +35,7 @@ class _Ratio:
 
 
 def findings(results: Results) -> tuple[Finding, ...]:
-    """Return the setups that can't sustain a rate or lose deliveries, then a finding for each judged metric."""
+    """Return findings about setups that can't sustain a rate or lose deliveries, then one for each judged metric."""
     tests = by_importance(results)
     found = [
         *(_unsustained(results, test) for test in tests),
@@ -46,12 +46,12 @@ def findings(results: Results) -> tuple[Finding, ...]:
 
 
 def by_importance(results: Results) -> list[Test]:
-    """Return the tests, first the tests of rates and then the tests of times."""
+    """Return the tests in the order of importance: first tests that measure rates, then tests that measure times."""
     return sorted(results.tests, key=lambda test: not test.judged[0].more_is_better)
 
 
 def title(results: Results, test: Test, metric: Metric) -> str:
-    """Return the title of a metric's chart, which contains its result."""
+    """Return the title of a metric's chart, which states the result, such as the winner."""
     if results.own_baselines:
         return pair_findings.title(results, test, metric)
     ranking = _Ranking(results, test, metric)
@@ -66,13 +66,13 @@ def title(results: Results, test: Test, metric: Metric) -> str:
 
 
 def certainty(results: Results) -> str:
-    """Describe the condition for a winner, or return an empty string if nothing is compared."""
+    """Return a sentence about the certainty of the findings, or an empty string if nothing is compared."""
     family = max((one.family for one in results.comparisons.values()), default=0)
     if not family or results.blocks < 2:
         return ""
     compared = {(one.test, one.metric) for one in results.comparisons.values()}
     if results.own_baselines:
-        return f"All intervals hold together with 95% confidence, adjusted for {plural(family, 'comparison')}."
+        return f"All intervals hold at the same time with 95% confidence, adjusted for {plural(family, 'comparison')}."
     known = "" if compared <= results.floors.keys() else "where it is known, "
     noise = f" and, {known}outside the machine's noise floor" if results.floors else ""
     return (
@@ -82,7 +82,7 @@ def certainty(results: Results) -> str:
 
 
 def condition(results: Results, test: Test) -> str:
-    """Return the condition, such as ``at 300 requests/s``, with the path and the engine if the study has several."""
+    """Return a test's conditions, such as ``at 300 requests/s``, with its path and engine if the study uses several."""
     several = len({other.short_description for other in results.tests}) > 1
     path = f" for {test.short_description.removeprefix('GET ')}" if several else ""
     return f"{test.condition}{path}{by_engine(results, test)}"
@@ -103,7 +103,7 @@ def _losses(results: Results, test: Test) -> Finding | None:
 
 
 def _with_others(results: Results, test: Test, question: str, found: list[str], text: str) -> Finding | None:
-    """Return the finding about the setups that fail, with a remark about the others, or None if no setup fails."""
+    """Return a finding about the setups in ``found``, which fail, and the other setups, or None if no setup fails."""
     labels = results.labels_without_copy(test.name)
     if not found:
         return None
@@ -135,14 +135,14 @@ def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
 
 
 def _supporting(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:
-    """Return the lowest value of each supporting metric. Without it, the ranked figures could mislead."""
+    """Return sentences with the lowest value of each supporting metric, because ranked figures alone could mislead."""
     if metric is test.kind.cost_unit.cpu:
         return ""
     standings = [results.standings[label, test.name] for label in labels]
     text = ""
     for share in test.kind.supporting_metrics:
         known = [one.value for label in labels if (one := results.estimate(label, test.name, share.name))]
-        # A mean over blocks may hide a single missing message.
+        # Also check for failures and losses, because a mean over blocks may hide a single missing message.
         if known and share.complete and not any(one.failed or one.lost for one in standings):
             text += f" {share.complete}"
         elif known:
@@ -151,7 +151,7 @@ def _supporting(results: Results, test: Test, metric: Metric, labels: list[str])
 
 
 class _Ranking:
-    """The setups of one test, compared by one metric. ``sentences`` sets ``leaders`` and ``title``."""
+    """A ranking of the setups in one test by one metric. The method ``sentences`` sets ``leaders`` and ``title``."""
 
     def __init__(self, results: Results, test: Test, metric: Metric) -> None:
         self.results = results
@@ -177,7 +177,7 @@ class _Ranking:
         self.left_out = _left_out(results, test, metric, labels)
 
     def sentences(self) -> tuple[str, str]:
-        """Return a brief answer, and an answer with the details about the other setups."""
+        """Return a brief answer, and an answer that also describes the setups that don't lead."""
         if len(self.known) == 1:
             return (f"{self._listed(self.known)}.",) * 2
         ratios = {label: ratio for label in self.known if (ratio := self._ratio(label))}
@@ -192,7 +192,7 @@ class _Ranking:
         return self._winner(ratios, ahead[0]) if len(ahead) == 1 else self._leading_group(ratios, ahead)
 
     def _among(self) -> str:
-        """Describe the group that the winner leads, if it isn't all setups."""
+        """Return the group that the winner leads, such as ``of the ranked setups``, or "" if it leads all setups."""
         if self.unranked:
             sustaining = self.failing and self.all_overloaded and not self.left_out
             return " of the setups that sustain the rate" if sustaining else " of the ranked setups"
@@ -217,7 +217,7 @@ class _Ranking:
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
             blocks = self._blocks(ahead)
-            # One block has no interval, so bars that are far apart would contradict "no significant difference".
+            # One block has no intervals. A chart with distant bars would contradict "no significant difference".
             undecided = "no verdict" if blocks.startswith("1 ") else "no significant difference"
             outcome = f"All equivalent {within}" if equivalent else f"{undecided.capitalize()} after {blocks}"
             self.leaders = f"{who} lead" if self._among() else "all"
@@ -242,7 +242,7 @@ class _Ranking:
         return _Ratio(label, one.low, one.ratio, one.high) if one else None
 
     def _between(self, one: _Ratio, other: _Ratio) -> Verdict:
-        """Return the verdict on one setup compared with another. Noise isn't a difference."""
+        """Return the verdict on one setup compared with another. Differences within the noise are inconclusive."""
         low = one.low / other.high
         high = one.high / other.low if other.low > 0 else math.inf
         outcome = verdict(low, high, self.results.study.delta, self.metric.more_is_better)
@@ -251,7 +251,7 @@ class _Ranking:
         return Verdict.INCONCLUSIVE if differ and floor and floor.covers(one.ratio / other.ratio) else outcome
 
     def _margin(self, first: _Ratio, others: list[_Ratio]) -> str:
-        """Describe the winner's minimum lead, based on the nearest end of the other intervals."""
+        """Describe the winner's minimum lead, based on the end of another interval that is nearest to the winner."""
         who = "all others of these" if self._among() else "all others"
         if self.metric.more_is_better:
             nearest = math.ceil(100 * max(other.high for other in others) / first.low) / 100
@@ -266,29 +266,29 @@ class _Ranking:
         return span([one.blocks for one in comparisons if one] or [self.results.blocks], "block")
 
     def _listed(self, labels: list[str]) -> str:
-        """List setups with figures, such as ``gunicorn 2.07 and uvicorn 3.11 ms``. Many setups have a range instead."""
+        """List setups with figures, such as ``gunicorn 2.07 and uvicorn 3.11 ms``, or many setups with a range."""
         if len(labels) > NAMED:
             return f"{series(labels)}, {self._range(labels)}"
         return series(self._with_unit([f"{label} {figure(self.figures[label])}" for label in labels]))
 
     def _rest(self, labels: list[str]) -> str:
-        """Describe the other setups: ``The rest: 3.11 to 87.1 ms`` with a period."""
+        """Return a sentence about the setups that don't lead, such as ``The rest: 3.11 to 87.1 ms``."""
         return f"{self._listed(labels)}." if len(labels) == 1 else f"The rest: {self._range(labels)}."
 
     def _range(self, labels: list[str]) -> str:
-        """Format a range such as ``3.11 to 87.1 ms``, or one figure if both ends look the same."""
+        """Format a range of the setups' figures, such as ``3.11 to 87.1 ms``, or one figure if its ends look equal."""
         figures = sorted((self.figures[label] for label in labels), key=lambda one: one.value)
         ends = dict.fromkeys((number(figures[0].value), figure(figures[-1])))
         return " to ".join(self._with_unit(list(ends)))
 
     def _with_unit(self, figures: list[str]) -> list[str]:
-        """Append the unit to the last of the texts that isn't "not reached"."""
+        """Append the unit to the last text that contains a number, because "not reached" has no unit."""
         last = max((k for k, text in enumerate(figures) if not text.endswith(NOT_REACHED)), default=-1)
         return [f"{text} {self.metric.unit}".rstrip() if k == last else text for k, text in enumerate(figures)]
 
 
 def _left_out(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:
-    """Return the setups without a figure. For a search, also return lower bounds, because they could be the highest."""
+    """Describe the setups without a figure. In a search, also describe lower bounds, which could be the best."""
     if test.search is None or metric is not test.decisive:
         missing = [label for label in labels if not results.estimate(label, test.name, metric.name)]
         return f" Without a figure: {series(missing)}." if missing else ""

@@ -17,7 +17,7 @@ COLUMNS = 5
 
 
 def headline(results: Results, answer: RunAnswer, advice: Sequence[Finding], found: Sequence[Finding]) -> Headline:
-    """Return the advice or the answer to the first question, followed by the failures."""
+    """Return the top of a page. It starts with the advice, or with the answer to the first question."""
     first = winners.first(results, found)
     lead = tuple(f"{one.question}: {one.answer}" for one in advice) or leading_counts.lead(results, found)
     lead = lead or ((first,) if first else answer.headlines[:1])
@@ -32,7 +32,7 @@ def headline(results: Results, answer: RunAnswer, advice: Sequence[Finding], fou
 
 
 def _places(table: Table) -> list[int]:
-    """Return the remaining columns. Optional columns are removed first."""
+    """Choose COLUMNS columns of a table and return their indexes. Optional columns are dropped first."""
     places = list(range(len(table.columns)))
     for place in dict.fromkeys((*table.optional, *reversed(places))):
         if len(places) <= COLUMNS:
@@ -52,7 +52,7 @@ def _part(table: Table, places: list[int]) -> Table:
 
 
 def _chart(results: Results) -> Chart | None:
-    """Return a chart of the first test's first judged metric for each setup, or None if no setup has a figure."""
+    """Return a chart of the most important test's first judged metric, or None if no setup has a figure."""
     test = findings.by_importance(results)[0]
     metric = test.judged[0]
     time = results.latency(test.name)

@@ -1,4 +1,7 @@
-"""Show counts that answer the question of a test, in sentences, a chart, and columns. Counts have no verdicts."""
+"""Show counts that answer a test's question, such as lost requests: in sentences, in a chart, and in table columns.
+
+Counts have no verdicts.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from loadtests.report.view import Field, Finding, Table
 
 
 def findings(results: Results) -> Iterator[Finding]:
-    """Return an answer for each count at the top of the report, with tests in the order of importance."""
+    """Yield a finding for each count that answers a test's question. The most important test comes first."""
     for test in by_importance(results):
         for counted in test.answering:
             if said := _sentence(_known(results, test, counted)):
@@ -30,7 +33,7 @@ def findings(results: Results) -> Iterator[Finding]:
 
 
 def lead(results: Results, found: Sequence[Finding]) -> tuple[str, ...]:
-    """Return the sentences about the first test's counts, or an empty tuple if it doesn't start with counts."""
+    """Return the sentences about the most important test's counts, or an empty tuple if the test has no counts."""
     first = by_importance(results)[0]
     return tuple(f"{one.question}: {one.answer}" for one in found if first.answering and one.test == first.name)[
         : len(first.answering)
@@ -38,7 +41,11 @@ def lead(results: Results, found: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def chart(results: Results) -> Chart | None:
-    """Return a chart of the first test's first count, with its other counts as text, or None if no count is known."""
+    """Return a chart of the most important test's first count, with its other counts as text.
+
+    Returns:
+        The chart, or None if the test has no such count or no setup's count is known.
+    """
     test = by_importance(results)[0]
     if not test.answering or not (figures := _known(results, test, first := test.answering[0])):
         return None
@@ -56,9 +63,10 @@ def chart(results: Results) -> Chart | None:
 
 
 def ahead_of(results: Results, table: Table, conditions: Sequence[str]) -> tuple[Table, tuple[str, ...]]:
-    """Return a table of figures by setup and the conditions of its columns.
+    """Insert counts before the figures in a table of setups, and sort its rows by the first count.
 
-    The counts come before the figures, and the rows have the order of the first count.
+    Returns:
+        The table, and the test conditions of each column.
     """
     tests = [test for test in by_importance(results) if test.answering]
     counts = [(test, counted) for test in tests for counted in test.answering]
@@ -90,19 +98,19 @@ def ahead_of(results: Results, table: Table, conditions: Sequence[str]) -> tuple
 
 
 def ordered(results: Results, test: Test, counted: TrialCount) -> list[str]:
-    """Return the setups in a test, sorted by the count. Setups without a count are last."""
+    """Return the labels of the setups in a test, sorted by a count. Setups without a count are last."""
     figures = _known(results, test, counted)
     labels = results.labels_without_copy(test.name)
     return sorted(labels, key=lambda label: figures.get(label, math.inf))
 
 
 def columns(counts: Iterable[TrialCount]) -> dict[str, Column]:
-    """Return columns of a table by their headings."""
+    """Return a table column for each count, by heading."""
     return {counted.name: partial(field, counted=counted) for counted in counts}
 
 
 def field(cell: Cell, counted: TrialCount) -> Field:
-    """Return the count over the valid trials of a cell."""
+    """Return a table field with a count over the valid trials of a setup in a test."""
     value = counted.over(cell.valid)
     return tables.unknown() if value is None else Field(in_words(value), tone="bad" if value and counted.bad else "")
 
@@ -119,7 +127,7 @@ def _known(results: Results, test: Test, counted: TrialCount) -> dict[str, float
 
 
 def _sentence(figures: dict[str, float]) -> str:
-    """List counts as ``none by gunicorn and uvicorn; daphne 12 and hypercorn 40`` with a period."""
+    """Return a sentence about the setups' counts, such as ``none by gunicorn; daphne 12 and hypercorn 40``."""
     some = sorted((label for label, value in figures.items() if value), key=figures.__getitem__)
     none = [label for label, value in figures.items() if not value]
     few = series(none) if len(none) <= NAMED else f"{len(none)} of {len(figures)}"
@@ -147,7 +155,7 @@ def _title(counted: TrialCount, figures: dict[str, float]) -> str:
 
 
 def _row(results: Results, test: Test, label: str, value: float | None) -> ChartRow:
-    """Return the first count as a point, and the other counts that aren't 0 as text."""
+    """Return a setup's chart row, with the first count as a point and other counts above 0 as text."""
     row = {"percentile": "", **points.row_of(results, label)}
     cell = results.cells[label, test.name]
     if value is None:

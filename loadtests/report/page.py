@@ -1,4 +1,4 @@
-"""Create the whole report: the answer, the findings, and the sections in their order."""
+"""Create the whole report of a run: the answer, the findings, and the sections in order."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from loadtests.report.view import Headline, Page, RunAnswer, Section
 
 
 def compose(results: Results, price: float | None = None) -> Page:
-    """Return the report of a run. ``price`` is the price of a core-hour and overrides the study's."""
-    # A search measures bad setups less often, and verdicts don't consider this.
+    """Return the report of a run. ``price`` is the price of a core-hour, and overrides the price in the study."""
+    # Don't show verdicts for a search by halving, because it measures bad candidates less often.
     searched = results.record.advice is not None
     advice = sweep.findings(results)
     found = () if searched else (*leading_counts.findings(results), *findings.findings(results))
@@ -51,7 +51,7 @@ def compose(results: Results, price: float | None = None) -> Page:
 
 
 def _whole_table(answer: RunAnswer, top: Headline) -> Section | None:
-    """The complete table. The top of the page shows some of its columns."""
+    """Return a section with the whole table, or None if the top of the page already shows all of its columns."""
     if answer.table is None or top.table is answer.table:
         return None
     table = dataclasses.replace(answer.table, name="every-figure", note=answer.legend(range(len(answer.conditions))))
@@ -61,15 +61,15 @@ def _whole_table(answer: RunAnswer, top: Headline) -> Section | None:
 def _notes(results: Results) -> Iterator[str]:
     trials, invalid = len(results.trials), sum(not trial.valid for trial in results.trials)
     if not trials:
-        yield "Nothing was measured: the run ended before its first trial did."
+        yield "Nothing was measured: the run ended before the end of its first trial."
         return
     if invalid == trials:
         nothing = (
             "nothing is ranked" if any(one.unverified for one in results.cells.values()) else "no setup has a figure"
         )
-        yield f"No trial is valid, so {nothing}; the page has the reasons."
+        yield f"No trial is valid, so {nothing}; the page lists the reasons."
     if results.blocks == 1 and invalid < trials and len(results.labels) > 1:
-        yield "One block has no intervals, so no difference is significant or ranked."
+        yield "With one block and no intervals, no difference is significant or ranked."
     planned = len(results.record.order)
     measured = len({trial.number for trial in results.trials})
     if measured < planned:
@@ -86,9 +86,9 @@ def _notes(results: Results) -> Iterator[str]:
 
 
 def _own_project(own: OwnProject) -> Iterator[str]:
-    yield f"The project served is {own.options['app']}, on Django {own.django} and Python {own.python}."
+    yield f"The served project is {own.options['app']}, on Django {own.django} and Python {own.python}."
     if isinstance(talk := own.options.get("websocket"), dict):
-        yield f"Its WebSocket conversation was at {talk['path']}, sending {talk['send']}."
+        yield f"Its WebSockets were tested at {talk['path']}, with the message {talk['send']}."
     yield from (f"{capital(remark)}." for remark in own.remarks)
 
 

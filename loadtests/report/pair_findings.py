@@ -1,4 +1,4 @@
-"""The findings of a run of pairs: each candidate compared with its own baseline. Pairs aren't ranked."""
+"""Describe the findings of a run in which each candidate has its own baseline. The pairs aren't ranked."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report.verdict_text import effect, noisy
 
-MAX_NAMED, BRIEFLY_NAMED = 12, 3  # maximum number of setups in a sentence, and in a brief one
+MAX_NAMED, BRIEFLY_NAMED = 12, 3  # maximum number of setups in a sentence, and in a brief sentence
 
 
 def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, str, bool]:
-    """Return a brief and a complete text about the differences, and whether any setup differs.
+    """Return a brief and a complete text about the differences, and whether any setup differs from its baseline.
 
     The texts are empty if nothing is compared.
     """
@@ -29,12 +29,12 @@ def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, str, b
         f"inconclusive: {series(rest, MAX_NAMED)}" if rest and (clear or same) else "",
     ]
     said = "; ".join(filter(None, parts)) or f"no significant difference {_after(results)}"
-    whole = f"Each against its own baseline: {said}." if found else ""
+    whole = f"Each compared with its own baseline: {said}." if found else ""
     return f"{title(results, test, metric)}." if len(clear) > BRIEFLY_NAMED else whole, whole, bool(clear)
 
 
 def title(results: Results, test: Test, metric: Metric) -> str:
-    """Return the title of a metric's chart, which contains its result."""
+    """Return the title of a metric's chart, which states how many setups differ from their baselines."""
     found = _comparisons(results, test, metric)
     differ = [one for one in found if _differs(one)]
     time = results.latency(test.name)

@@ -1,4 +1,4 @@
-"""Convert measured figures to rows of charts, and to words for their alternative texts."""
+"""Convert measured figures to the rows of charts, and to the alternative texts of charts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from loadtests.report import setup_names
 from loadtests.report.charts import palette
 
 ChartRow = dict[str, Any]  # a row of a chart's data
-BEYOND = 1e300  # outside of any chart
+BEYOND = 1e300  # beyond the end of any chart's axis
 
 
 def subtitle(results: Results, test: Test) -> list[str]:
@@ -26,7 +26,7 @@ def subtitle(results: Results, test: Test) -> list[str]:
 
 
 def by_engine(results: Results, test: Test) -> str:
-    """Return the engine, such as ``, by loadtest``, if the study also runs the same test with another engine."""
+    """Return the engine, such as ``, by loadtest``, if another engine also runs the test, and "" otherwise."""
     others = (
         other for other in results.tests if other.kind is test.kind and other.comparison_key == test.comparison_key
     )
@@ -39,18 +39,18 @@ def valid_blocks(results: Results, test: Test) -> list[int]:
 
 
 def kind(results: Results, label: str) -> str:
-    """Return the kind of a setup in the key of a chart: WSGI, ASGI, a layer, or a peer."""
+    """Return a setup's kind for the legend of a chart: WSGI, ASGI, ASGI over a channel layer, or a peer."""
     return palette.kind(results.setup(label).interface)
 
 
 def row_of(results: Results, label: str) -> ChartRow:
-    """Return a setup's row without a figure: its label and kind, and its name if the label doesn't show it."""
+    """Return a chart row without a figure: label, kind, and the setup's name if the label doesn't contain the name."""
     setup = setup_names.shown_with(results, label)
     return {"label": label, "kind": kind(results, label), **({"setup": setup} if setup else {})}
 
 
 def point(results: Results, label: str, test: Test, metric: Metric, name: str, unit: str) -> ChartRow:
-    """Return an estimate as a chart's row, without a value if it isn't known."""
+    """Return a setup's estimate as a chart row, without a value if the estimate isn't known."""
     estimate = results.estimate(label, test.name, metric.name)
     row = row_of(results, label)
     if estimate is None:
@@ -70,9 +70,9 @@ def point(results: Results, label: str, test: Test, metric: Metric, name: str, u
 
 
 def whiskers(estimate: Estimate) -> ChartRow:
-    """Return the ends of an interval. A lower bound has its upper end outside the chart.
+    """Return the ends of an estimate's interval, as a part of a chart row.
 
-    An open interval has no ends.
+    The upper end of a lower bound is outside the chart. An open interval has no ends.
     """
     if estimate.at_least:
         return {"low": estimate.low or estimate.value, "high": BEYOND}
@@ -80,11 +80,11 @@ def whiskers(estimate: Estimate) -> ChartRow:
 
 
 def whisker_note(rows: Sequence[ChartRow], together: bool = False) -> str:
-    """Return the sentence about the whiskers for the caption of a chart, or an empty text if no row has any.
+    """Return a sentence that explains a chart's whiskers in its caption, or an empty string if no row has whiskers.
 
     Args:
         rows: The rows of the chart.
-        together: Whether all intervals of the run hold at once, as the intervals of ratios do.
+        together: Whether all intervals of the run hold at the same time, as the intervals of ratios do.
     """
     if not any("low" in row for row in rows):
         return ""
@@ -105,5 +105,5 @@ def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str
 
 
 def in_words(rows: Sequence[ChartRow]) -> str:
-    """List figures as ``gunicorn 2.03, daphne 4.10 and ...``."""
+    """List the labels and figures of chart rows, such as ``gunicorn 2.03 and daphne 4.10``."""
     return series([f"{row['label']} {row['note']}" for row in rows])

@@ -1,4 +1,4 @@
-"""Create all reports of a run from its folder: terminal, summary.csv, charts, the reST page and the HTML page."""
+"""Create all reports of a run from its folder: terminal output, summary.csv, charts, a reST page and an HTML page."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from loadtests.report.view import Page
 def write(run: Run, price: float | None = None) -> list[Path]:
     """Write all reports of a run into its folder and return their paths.
 
-    Unchanged files aren't written, and charts that the report no longer has are removed.
+    Unchanged files aren't written again. Charts that are no longer part of the report are removed.
 
     Args:
         run: The run.
-        price: The price of a core-hour. It overrides the study's.
+        price: The price of a core-hour, which overrides the price in the study.
 
     Raises:
         UserError: If a file can't be written.
@@ -48,9 +48,10 @@ def write(run: Run, price: float | None = None) -> list[Path]:
 
 
 def html_page(run: Run, price: float | None = None) -> Path:
-    """Return the run's report.html.
+    """Return the path of the run's report.html.
 
-    If it doesn't exist, create one in a temporary folder, which stays for the browser.
+    If the file doesn't exist, create the page in a temporary folder. The folder isn't removed, because a browser shows
+    the page.
     """
     written = run.path / "report.html"
     if written.exists():
@@ -62,11 +63,14 @@ def html_page(run: Run, price: float | None = None) -> Path:
 
 
 def print_report(run: Run, console: Console, price: float | None = None, tables: bool = False, where: str = "") -> None:
-    """Print the answer of a run, or with ``tables`` all of its tables. ``where`` replaces the path of its page."""
+    """Print the answer of a run, and with ``tables`` also all of its tables.
+
+    ``where`` replaces the path of the HTML page in the output.
+    """
     show = terminal.show_all if tables else terminal.show
     show(pages.compose(Results(run), price), console, where or str(run.path / "report.html"))
 
 
 def _drawings(page: Page) -> dict[str, str]:
-    """Return the charts' SVG documents by name."""
+    """Return the SVG document of each chart, by the chart's name."""
     return {one.name: drawing.file(render.svg(one.spec), one.alt, page.labels) for one in page.charts}

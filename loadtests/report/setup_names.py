@@ -1,4 +1,4 @@
-"""Find the name of a label's setup, if the label doesn't show it."""
+"""Find the setup names to show next to labels that don't contain the name of their setup."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from loadtests.analyse.results import Results
 
 
 def shown_with(results: Results, label: str) -> str:
-    """Return the name of the setup to show with a label.
+    """Return the name of the setup to show next to a label.
 
-    It is empty if the label starts with it, or if all labels have the same setup.
+    The name is empty if the label already starts with it, or if all labels have the same setup.
     """
     setups = {entry.label: entry.setup for entry in results.study.entries}
     own = setups[label]
@@ -17,8 +17,11 @@ def shown_with(results: Results, label: str) -> str:
 
 
 def note(results: Results) -> str:
-    """Return a note that all labels have the same setup. It is empty if they don't, or if the labels show it."""
+    """Return a note that all labels have the same setup.
+
+    The note is empty if there are several setups, or if each label starts with the name of its setup.
+    """
     entries = results.study.entries
     if len({entry.setup for entry in entries}) > 1 or all(entry.label.startswith(entry.setup) for entry in entries):
         return ""
-    return f"Each is {entries[0].setup} with other settings; see the compared setups."
+    return f"Each label is {entries[0].setup} with other settings; see the compared setups."

@@ -1,4 +1,4 @@
-"""A one-line summary of a run after a block."""
+"""Summarize the results of a run after each of its blocks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loadtests.report.findings import by_importance, condition, title
 def line(run: Run, block: int) -> str:
     """Return a line about the run so far.
 
-    An example is ``block 2 of 4: 38 trials valid, 2 unverified; so far gunicorn answers the most, 2,010 requests/s``.
+    An example is ``block 2 of 4, trials: 38 valid, 2 unverified; so far gunicorn answers the most, 2,010 requests/s``.
     """
     results = Results(run)
     last = {trial.number: trial for trial in results.trials if trial.block == block}.values()
@@ -25,11 +25,14 @@ def line(run: Run, block: int) -> str:
     said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     blocks = len({slot.block for slot in run.record.order})
     leads = _leads(results)
-    return f"block {block} of {blocks}: trials {said}{f'; so far {leads}' if leads else ''}"
+    return f"block {block} of {blocks}, trials: {said}{f'; so far {leads}' if leads else ''}"
 
 
 def _leads(results: Results) -> str:
-    """Return the leader in the first test: by verdicts, or by figures if a single block can't show the noise."""
+    """Return a phrase about the leader of the most important test, or an empty string if there is no leader.
+
+    After a single block, there are no intervals, so the phrase compares the figures.
+    """
     test = by_importance(results)[0]
     metric = test.judged[0]
     ranked = [label for label in results.by_estimate(test, metric) if label != results.aa_copy]

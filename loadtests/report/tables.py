@@ -1,4 +1,4 @@
-"""Create tables of measured figures, and their fields."""
+"""Create tables of measured figures, and the fields of these tables."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from loadtests.report.view import Field, Table
 Column = Callable[[Cell], Field]
 Columns = Mapping[str, Column]
 Item = TypeVar("Item")
-MEAN = f"Mean over blocks with a 95% interval for each value on its own. {DASH}: not known."
+MEAN = f"Means over blocks, each with its own 95% interval. {DASH}: not known."
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The layout of a table: the headings of ``words``, which are aligned left, and of ``optional`` columns.
+    """The layout of a table. The other fields are the same as in ``view.Table``.
 
-    A narrow terminal drops optional columns in this order. The other fields are the same as the table's.
+    Attributes:
+        words: The headings of columns that are aligned to the left.
+        optional: The headings of columns that a narrow terminal drops, in this order.
     """
 
     words: Collection[str] = ()
@@ -50,7 +52,7 @@ def listed(
     note: str = "",
     layout: Layout = PLAIN,
 ) -> Table:
-    """Return a row for each item. ``columns`` are functions by heading."""
+    """Return a table with a row for each item. ``columns`` contains functions from an item to a field, by heading."""
     fields = [[read(item) for read in columns.values()] for item in items]
     heads = tuple(columns)
     return Table(
@@ -70,7 +72,7 @@ def listed(
 def measured(
     results: Results, test: Test, name: str, caption: str, shown: Mapping[Metric, str], more: Additions
 ) -> Table:
-    """Return a row for each setup, with the best first. ``shown`` are metrics with their headings."""
+    """Return a table with a row for each setup, the best first. ``shown`` contains the metrics and their headings."""
     first = next(iter(shown))
 
     def column(metric: Metric) -> Column:
@@ -87,14 +89,17 @@ def measured(
 
 
 def failed(count: int, detail: str = "") -> Field:
-    """Return the number of failures, in red if there are any."""
+    """Return a field with the number of failures, in red unless the number is 0."""
     return Field(f"{count:,}", detail, tone="bad" if count else "")
 
 
 def summed(of: Callable[[Trial], Any], name: str, among: str = "") -> Column:
-    """Return a column that adds failures over the valid trials with a value of ``of``.
+    """Return a column that adds the failures of valid trials.
 
-    ``among`` is the total in the detail.
+    Args:
+        of: Returns an object with counts, or None to ignore a trial.
+        name: The attribute of the object that contains the failures.
+        among: The attribute that contains the total, which the field shows as a detail.
     """
 
     def field(cell: Cell) -> Field:
@@ -128,13 +133,13 @@ def estimate(results: Results, label: str, test: Test, metric: Metric) -> Field:
 
 
 def unverified(found: Estimate) -> Field:
-    """Return a figure of trials that contention or the generator disturbed. It is always grey and in brackets."""
+    """Return a field, grey and in brackets, with a figure from trials that contention or the generator disturbed."""
     text = f"({figure(found)})" if math.isfinite(found.value) else DASH
     return Field(text, "unverified", text, tone="unverified")
 
 
 def failures(cell: Cell) -> Field:
-    """Return the number of failed requests in the valid trials, and their kinds."""
+    """Return a field with the number of failed requests in valid trials, and the kinds of failures."""
     if not cell.valid:
         return unknown()
     measured = [trial.result for trial in cell.valid if trial.result]
@@ -149,14 +154,14 @@ def failures(cell: Cell) -> Field:
 
 
 def trials(cell: Cell) -> Field:
-    """Return the number of valid trials, and of invalid ones."""
+    """Return a field with the number of valid trials, and the number of invalid trials as a detail."""
     count = str(len(cell.valid))
     invalid = f"{len(cell.invalid)} invalid" if cell.invalid else ""
     return Field(count, invalid, f"{count} ({invalid})" if invalid else count)
 
 
 def median_of(values: Sequence[float | None]) -> Field:
-    """Return the median of a figure over trials. It isn't known if one of them lacks it."""
+    """Return a field with the median of a figure over trials. It shows a dash if the figure of any trial is missing."""
     known = [value for value in values if value is not None]
     return Field(number(median(known))) if len(known) == len(values) else unknown()
 
@@ -171,15 +176,15 @@ def _none(results: Results, test: Test) -> tuple[()]:
 
 @dataclass(frozen=True)
 class Additions:
-    """The additional content of a kind of test.
+    """The content that a kind of test adds to its section of the report.
 
     Attributes:
-        columns: The columns after the metrics in the table of figures. The defaults are the failed requests and the
-            trials.
-        optional: The headings that are dropped first.
+        columns: The columns after the metrics in the table of figures. The default columns are the failed requests and
+            the trials.
+        optional: The headings of the columns that a narrow terminal drops first.
         note: The text below the table.
-        tables: More tables of a test.
-        charts: More charts of a test.
+        tables: Returns more tables about a test.
+        charts: Returns charts of a test.
     """
 
     columns: Columns | None = None

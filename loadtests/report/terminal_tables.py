@@ -1,4 +1,4 @@
-"""Print tables and texts in a terminal, in one style."""
+"""Print tables and texts in a terminal, all in the same style."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rich.text import Text
 
 from loadtests.formatting import printable
 
-PLAIN_WIDTH = 200  # width of lines if the output isn't a terminal
-GAP = 2  # between columns
+PLAIN_WIDTH = 200  # maximum width of lines if the output isn't a terminal
+GAP = 2  # spaces between columns
 
 
 @contextlib.contextmanager
@@ -29,22 +29,22 @@ def unwrapped(console: Console) -> Iterator[None]:
 
 
 def safe_text(text: str, style: str = "") -> Text:
-    """Return a text without markup and terminal commands, which foreign data may contain."""
+    """Return a text without the markup and the terminal commands that untrusted data may contain."""
     return Text(printable(text), style)
 
 
 def wrapped(text: str, width: int, style: str = "", indent: int = 2) -> list[Text]:
-    """Return a safe text in lines of at most ``width`` columns. All lines after the first are indented."""
-    # Do this before wrapping, because half of a terminal command would not be recognised.
+    """Wrap a text without its terminal commands to lines of ``width`` columns. Indent all lines after the first."""
+    # Remove terminal commands before wrapping, because a command that is split into two lines isn't recognised.
     plain = " ".join(printable(text).split())
     lines = textwrap.wrap(plain, width, subsequent_indent=" " * indent, break_on_hyphens=False)
     return [safe_text(line, style) for line in lines]
 
 
 def grid(columns: Iterable[str], right: Collection[int] = (), whole: Collection[int] = ()) -> Table:
-    """Return an empty table without lines.
+    """Return a table with these headings, but without rows and without lines between cells.
 
-    The columns ``right`` (from 0) are aligned to the right, and the columns ``whole`` don't wrap.
+    The columns in ``right`` (counted from 0) are aligned to the right, and the columns in ``whole`` don't wrap.
     """
     headings = list(columns)
     drawn = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim", show_header=any(headings))

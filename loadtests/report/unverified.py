@@ -1,4 +1,4 @@
-"""Figures that contention or the generator disturbed: their meaning, and the conclusions that still hold."""
+"""Explain figures that contention or the generator disturbed, and find conclusions that hold nevertheless."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import number, series
 from loadtests.report.findings import by_importance, condition
 
-BEYOND = 4.0  # a busy program on each core takes half of it, which can't explain a factor of four
+BEYOND = 4.0  # another busy program on each core takes half of the CPU time, which can't explain a factor of four
 
 
 def sentences(results: Results) -> Iterator[str]:
-    """Explain the brackets, and name ratios that are too large for contention.
+    """Yield a sentence that explains figures in brackets, and sentences about ratios too large for contention to cause.
 
     Yield nothing if all figures are verified.
     """
     if not any(cell.unverified for cell in results.cells.values()):
         return
     yield (
-        "In brackets: unverified. Contention or the generator disturbed every trial of such a figure, so it isn't "
+        "Figures in brackets are unverified: contention or the generator disturbed all their trials, so they aren't "
         "ranked. For a result, stop other programs and measure again."
     )
     yield from _in_spite_of_it(results)
 
 
 def _in_spite_of_it(results: Results) -> Iterator[str]:
-    """Return ratios to the baseline with an interval beyond BEYOND, if all setups had the same contention."""
+    """Yield a sentence for each test in which ratios to the baseline exceed BEYOND.
+
+    Only interleaved tests count, because all of their setups had the same contention.
+    """
     observations = [*results.observations, *results.unverified_observations]
     for test in by_importance(results):
         metric, rows = test.judged[0], []

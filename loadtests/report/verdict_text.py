@@ -1,4 +1,4 @@
-"""Describe a comparison: its verdict, a remark, and what would settle it."""
+"""Describe a comparison: its verdict, a remark, and how to settle an inconclusive verdict."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_SUSTAIN: 
 
 
 def word(comparison: Comparison, short: bool = False) -> str:
-    """Return the verdict in the words of its metric, and what the setup sustains or loses.
+    """Return the verdict in the words of its metric, or the rate that the setup sustains, or the share that it loses.
 
-    For example, a metric of cost uses cheaper instead of faster.
+    For example, a metric of cost uses "cheaper" instead of "faster".
     """
     if overload := comparison.candidate_standing.overload:
         return f"sustains {number(overload.sustains)}/s" if short else str(overload)
@@ -29,9 +29,9 @@ def word(comparison: Comparison, short: bool = False) -> str:
 
 
 def effect(comparison: Comparison, time: str = "response time") -> str:
-    """Return the verdict with its size and sign, such as ``65% lower throughput``.
+    """Return the verdict with the size of the difference, such as ``65% lower throughput``.
 
-    ``time`` is the name of the percentiles' times.
+    ``time`` is the name of the time in percentiles, such as response time.
     """
     if comparison.verdict not in (Verdict.FASTER, Verdict.SLOWER) or comparison.candidate_standing.overload:
         return word(comparison)
@@ -42,7 +42,7 @@ def effect(comparison: Comparison, time: str = "response time") -> str:
 
 
 def remark(comparison: Comparison, short: bool = False) -> str:
-    """Return what failed, or that the ratio is within the noise floor."""
+    """Return a remark about failures and about a ratio within the noise floor, or an empty string."""
     parts = list(_failures(comparison))
     if noisy(comparison):
         parts.append("noise" if short and parts else "within the noise")
@@ -54,7 +54,7 @@ def noisy(comparison: Comparison) -> bool:
 
 
 def what_would_settle(comparisons: Iterable[Comparison]) -> str:
-    """Return the advice for inconclusive verdicts, or an empty string. More blocks don't settle failures and bounds."""
+    """Return advice for inconclusive verdicts, or an empty string. More blocks don't settle failures and bounds."""
     would = any(
         one.verdict is Verdict.INCONCLUSIVE
         and not (one.at_least or one.at_most or one.baseline_standing.fails or one.candidate_standing.fails)
@@ -64,7 +64,7 @@ def what_would_settle(comparisons: Iterable[Comparison]) -> str:
 
 
 def _failures(comparison: Comparison) -> Iterator[str]:
-    """Return the share of failures, such as ``15.1% failed``. For the baseline's share, name the baseline."""
+    """Yield the shares of failures, such as ``15.1% failed``. A share of the baseline also names the baseline."""
     candidate, baseline = comparison.candidate_standing, comparison.baseline_standing
     if candidate.overload:
         yield candidate.overload.why

@@ -1,4 +1,4 @@
-"""The content of a report, independent of its format: the terminal, the reST page and the HTML page render it."""
+"""Describe the content of a report independently of its format: terminal output, reST page or HTML page."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from loadtests.report.charts.shared import Chart
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """A field of a table: text, interval or remark, and a ``short`` form for the terminal.
+    """A field of a table.
 
-    ``tone`` is "good", "bad", "muted", "unverified" (a figure that documents leave out) or "".
+    Attributes:
+        text: The text, such as a figure.
+        detail: An interval or a remark after the text.
+        short: A short form of the text and the detail for the terminal.
+        tone: "good", "bad", "muted", "unverified" (a figure that the reST page leaves out) or "".
     """
 
     text: str
@@ -24,7 +28,7 @@ class Field:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table whose first column names the row. ``numeric`` columns (from 0) are aligned to the right."""
+    """A table. Its first column names the rows. The columns in ``numeric`` (counted from 0) are right-aligned."""
 
     name: str
     caption: str
@@ -33,16 +37,16 @@ class Table:
     note: str = ""
     numeric: frozenset[int] = frozenset()
     optional: tuple[int, ...] = ()  # columns that a narrow terminal drops, in this order
-    folded: bool = False  # a page may show only the caption
-    grouped: int | None = None  # the column that a page may turn into headings over rows
+    folded: bool = False  # whether a page may show only the caption until the reader opens the table
+    grouped: int | None = None  # the column whose values a page may show as headings over groups of rows
     only_on_pages: bool = False  # not shown in a terminal
 
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A heading and its content.
+    """A section of a report: a heading and its content.
 
-    ``name`` is its anchor. ``reading`` explains how to read it, and a page may fold this.
+    ``name`` is the section's anchor. ``reading`` explains how to read the section, and a page may fold this text.
     """
 
     name: str
@@ -58,10 +62,16 @@ class Section:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """A question of the run and its answer. ``brief`` is the answer's first sentence.
+    """A question of the run and its answer.
 
-    ``certain`` means that it names a winner. ``leaders`` names the leading setups for the sentence that load steps
-    share; ``topic`` is the question without its load, ``test`` the name of the test.
+    Attributes:
+        question: The question, with the test conditions.
+        answer: The whole answer.
+        brief: The first sentence of the answer.
+        certain: Whether the answer is certain, for example because it names a winner.
+        leaders: The leading setups, for a sentence about all steps of a load curve.
+        topic: The question without the test conditions.
+        test: The name of the test.
     """
 
     question: str
@@ -84,7 +94,7 @@ class RunAnswer:
         conditions: The test conditions of each column.
         marks: The signs in the table with their explanations.
         notes: Remarks on the run.
-        unverified: Remarks on unverified figures. Documents leave out both.
+        unverified: Remarks on unverified figures. The reST page leaves out these figures and the remarks.
     """
 
     headlines: tuple[str, ...]
@@ -97,7 +107,7 @@ class RunAnswer:
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """Return the legend of the whole table, the marks, and ``notes``."""
+        """The legend of the whole table, the explanations of the marks, and ``notes``."""
         legend = [self.legend(range(len(self.conditions)))] if self.table else []
         return (*legend, *(text for _, text in self.marks), *self.notes)
 
@@ -112,7 +122,16 @@ class RunAnswer:
 
 @dataclasses.dataclass(frozen=True)
 class Headline:
-    """The top of a page: the answer, the failures, its ``chart`` and ``table`` with notes, and the other answers."""
+    """The top of a page.
+
+    Attributes:
+        lead: The answer to the first question, or the advice.
+        failed: The failures and the machines.
+        rest: The answers to other questions.
+        chart: A chart of the answer.
+        table: A table with a row for each setup.
+        notes: The legend of the table, and remarks on the run.
+    """
 
     lead: tuple[str, ...]
     failed: tuple[str, ...]
@@ -124,9 +143,9 @@ class Headline:
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """The whole report: ``answer``, a finding for each question with its certainty, and the sections.
+    """The whole report: the short answer, the top of the page, a finding for each question, and the sections.
 
-    ``labels`` are all setups.
+    ``certainty`` is a sentence about the confidence in the findings. ``labels`` contains the labels of all setups.
     """
 
     title: str
@@ -141,7 +160,7 @@ class Page:
 
     @property
     def day(self) -> str:
-        """Return the start of the run to the minute, such as ``2026-11-25 22:40 UTC``."""
+        """The start of the run, to the minute, such as ``2026-11-25 22:40 UTC``."""
         return f"{self.created[:16].replace('T', ' ')} UTC"
 
     @property

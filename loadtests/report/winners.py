@@ -1,4 +1,4 @@
-"""Describe the winners in a sentence for each question, for the middle part of a run's answer."""
+"""Describe the winners in the middle part of a run's answer, with a sentence for each question."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from loadtests.report.view import Finding
 
 
 def sentences(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Certain winners come first. The steps of a load curve share one sentence."""
+    """Return the sentences about winners. Certain winners come first. The steps of a load curve share a sentence."""
     return tuple(sentence for _, sentence in sorted(_found(results, findings), key=lambda one: not one[0]))
 
 
 def first(results: Results, findings: Sequence[Finding]) -> str:
-    """Return the sentence about the first question, certain or not, or an empty string."""
+    """Return the sentence about the first question, even if its winner isn't certain, or "" without questions."""
     return next((sentence for _, sentence in _found(results, findings)), "")
 
 
 def _found(results: Results, findings: Sequence[Finding]) -> list[tuple[bool, str]]:
-    """Yield whether each winner is certain, and the sentence, in the order of the questions."""
+    """Return, in the order of the questions, whether each winner is certain, and the sentence about the winner."""
     curves = {test.name: load_curve.curve(results, test) for test in results.tests}
     found: dict[tuple[str, str], tuple[bool, str]] = {}
     for one in findings:
@@ -39,7 +39,7 @@ def _found(results: Results, findings: Sequence[Finding]) -> list[tuple[bool, st
 
 
 def _over_load(curve: LoadCurve, findings: dict[str, Finding]) -> tuple[bool, str]:
-    """Describe the leaders at the steps of a curve, and return whether each step has a certain winner."""
+    """Return whether each step of a load curve has a certain winner, and a sentence about the leaders at the steps."""
     steps = [(findings[test.name], step.short_label) for step, test in curve if test.name in findings]
     runs = itertools.groupby(steps, key=lambda one: one[0].leaders)
     leaders = "; ".join(f"{who} at {series([label for _, label in run])}" for who, run in runs)

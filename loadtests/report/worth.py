@@ -1,4 +1,4 @@
-"""Describe what the choice of a server is worth for the measured view, and whether the reference run predicts it."""
+"""Describe how much CPU time a server saves or costs the measured view, and whether the reference run predicts this."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from loadtests.plan.kinds.requests import THROUGHPUT
 
 
 def sentence(results: Results) -> str:
-    """Return the changes with the cheapest and the most expensive server, by CPU time under full load.
+    """Describe how the CPU time of the view under full load changes with the cheapest and the most expensive server.
 
     Returns:
-        The sentences about the first throughput test, or an empty string if the run can't answer the question.
+        The sentences about the first throughput test, or an empty string if the run has no such test or figures.
     """
     test = next((test for test in results.tests if test.kind is THROUGHPUT), None)
     model = models.cost_model(results, test.name) if test else None
@@ -30,7 +30,7 @@ def sentence(results: Results) -> str:
 
 
 def _change(model: CostModel, added: Ranged) -> str:
-    """Return ``saves 2% (1% to 3%)``, or that the interval contains zero."""
+    """Describe a change, such as ``saves 2% (1% to 3%)``. If the interval contains 0, the change isn't significant."""
     low, value, high = (end / model.baseline_ms for end in (added.low, added.value, added.high))
     if low <= 0 <= high:
         return f"doesn't differ significantly ({low:+.0%} to {high:+.0%})"
@@ -39,7 +39,10 @@ def _change(model: CostModel, added: Ranged) -> str:
 
 
 def _agreement(results: Results, model: CostModel, labels: list[str]) -> str:
-    """Return whether the shipped model predicts these changes, at the speed of this machine."""
+    """Describe whether the shipped cost model, scaled to this machine's speed, predicts the changes.
+
+    Return an empty string if the model or the calibration is unknown for these setups.
+    """
     reference = models.shipped()
     setups = {entry.label: entry.setup for entry in results.study.entries if not entry.variant}
     known = [label for label in labels if setups.get(label) in reference.added_ms]

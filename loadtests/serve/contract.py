@@ -1,6 +1,6 @@
-"""The contract: every setup answers the same requests with the same status, content type and body.
+"""Check the contract: every setup must answer the same requests with the same status, content type and body.
 
-The contract is checked before a run, before each trial, and by ``check``.
+A run checks the contract before it starts and before each trial. The command ``check`` checks it, too.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from loadtests.workload import Request
 from loadtests.workload.secrets import HEADER
 
 TIMEOUT_S = 30.0
-VERIFIED_WITHIN_S = 10.0  # time for a request before a trial
-SECONDS_CHANGE_S = 0.6  # time between requests; twice this time is more than a second
+VERIFIED_WITHIN_S = 10.0  # time limit for each request before a trial
+SECONDS_CHANGE_S = 0.6  # time between repeated requests, so that three requests take more than a second
 FEW = 20
-MAX_SHOWN = 200  # shown characters of a body
+MAX_SHOWN = 200  # maximum number of characters of a body in messages
 EXCERPT_BYTES = 80
 CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again for every answer
 
 
 def answers(running: Serving, requests: Sequence[Request]) -> list[Answer | str]:
     """Return the setup's answers to the requests. A text describes a missing answer."""
-    # A user's page may show the time in seconds. With many requests, the user has to recognize this.
+    # A user's page may show the time in seconds. With many requests, waiting for the next second would take too long.
     apart_s = SECONDS_CHANGE_S if running.application.own and len(requests) <= FEW else 0.0
     return [answer(running, request, apart_s) for request in requests]
 
 
 def answer(running: Serving, request: Request, apart_s: float = 0.0) -> Answer | str:
-    """Send a request three times, ``apart_s`` apart, and return the answer, or a text if there was no answer."""
+    """Send a request three times, ``apart_s`` seconds apart. Return the answer, or a text if there was no answer."""
     return _answer_or_text(lambda: ask_again(lambda: running.ask(request, TIMEOUT_S), apart_s))
 
 
@@ -46,17 +46,17 @@ def _answer_or_text(ask: Callable[[], Answer]) -> Answer | str:
 
 
 def expectation(given: Answer, own: bool) -> Expectation:
-    """Return what the other setups must answer.
+    """Return the answer that the other setups must give, from the answer of the baseline.
 
     A run doesn't compare the bodies of the user's own project, because they may contain the time or the server's name.
-    ``check`` compares them.
+    ``check`` compares these bodies.
     """
     compared = not given.varies and not own
     return Expectation(given.status, given.content_type, digest(given.body) if compared else None)
 
 
 def meets(given: Answer | str, expected: Expectation) -> bool:
-    """Return whether an answer is the expected one. A text means that there was no answer."""
+    """Return whether an answer meets the expectation. A text means that there was no answer."""
     if isinstance(given, str) or (given.status, given.content_type) != (expected.status, expected.content_type):
         return False
     return expected.sha256 is None or (not given.varies and digest(given.body) == expected.sha256)
@@ -65,9 +65,11 @@ def meets(given: Answer | str, expected: Expectation) -> bool:
 def verified(
     running: Serving, requests: Sequence[Request], contract: Sequence[Expectation]
 ) -> tuple[list[bytes | None], list[str]]:
-    """Return the expected bodies under load, and sentences about violations of the contract.
+    """Check that a setup answers the requests as the contract requires.
 
-    A body is None if any body is correct.
+    Returns:
+        The body that each answer must have under load, or None if any body is correct. Also a sentence for each
+        violation of the contract.
     """
     bodies: list[bytes | None] = []
     broken: list[str] = []
@@ -83,12 +85,12 @@ def verified(
 
 
 def redirect_of(given: Answer, application: Application) -> str:
-    """Describe where an answer of the user's project redirects to, or return an empty string if it doesn't."""
+    """Describe the redirect in an answer of the user's project, or return an empty string if it isn't a redirect."""
     where = dict(given.headers).get("Location", "")
     if not where or not 300 <= given.status < 400:
         return ""
     secure = application.ssl_redirect and where.startswith("https:")
-    why = f": SECURE_SSL_REDIRECT is on; send what your proxy sends: {HEADER} 'X-Forwarded-Proto: https'"
+    why = f": SECURE_SSL_REDIRECT is on; send your proxy's header: {HEADER} 'X-Forwarded-Proto: https'"
     return f"{given.status} to {where}{why if secure else ''}"
 
 
@@ -108,14 +110,14 @@ def show(given: Answer | str) -> str:
 
 
 def differing_headers(expected: Answer, given: Answer) -> list[str]:
-    """Return the names of the compared headers that differ, without headers whose value always varies."""
+    """Return the names of the compared headers that differ, except headers whose value always varies."""
     before, after = dict(expected.headers), dict(given.headers)
     both = ((name, before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys()))
     return [name for name, one, other in both if one != other and VARIES not in (one, other)]
 
 
 def show_both(expected: Answer | str, given: Answer | str) -> tuple[str, str]:
-    """Describe two answers in a line each, with the headers that differ. Long bodies start at the first difference."""
+    """Describe two answers in one line each, with headers that differ. Long bodies start at the first difference."""
     if isinstance(expected, str) or isinstance(given, str):
         return show(expected), show(given)
     names = differing_headers(expected, given)

@@ -1,4 +1,4 @@
-"""The protocols over WebSockets, for checking the contract. docs/websockets.rst describes them."""
+"""Define the WebSocket dialects, for checking the contract. docs/websockets.rst describes these protocols."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ CABLE_CHANNELS = {"echo": "EchoChannel", "rooms": "RoomChannel", "publish": "Pub
 
 
 class Dialect:
-    """Send requests and read answers. In this plain dialect, a message is its payload.
+    """A protocol over WebSockets. In this plain dialect, a message is only a payload.
 
-    ``exact`` means that a message, text or binary, comes back unchanged. Otherwise it is text in an envelope.
+    ``exact`` means that the echo returns text and binary messages unchanged. In the other dialects, a message is a text
+    that contains the payload in an envelope.
     """
 
     exact = True
@@ -40,7 +41,7 @@ class Dialect:
             raise ValueError(f"the first message of a room is {first!r} instead of 'joined'")
 
     def echo_request(self, payload: str) -> str:
-        """Return the message that makes the echo send the payload back."""
+        """Return the message to which the echo answers with the payload."""
         return payload
 
     def publish_request(self, payload: str, room: str = ROOM) -> str:
@@ -70,7 +71,7 @@ class Json(Dialect):
 
 
 class SocketIO(Dialect):
-    """socket.io 4 (Engine.IO 4), its default namespace, over a WebSocket from the start."""
+    """socket.io 4 (Engine.IO 4) in its default namespace, over a WebSocket from the start."""
 
     exact = False
 
@@ -81,12 +82,12 @@ class SocketIO(Dialect):
         client.text()  # 0{...} contains the session, the heartbeat and the limits
         client.send_text("40")
         if not (answer := self._answer(client)).startswith("40"):
-            raise ValueError(f"the namespace was answered by {answer!r}")
+            raise ValueError(f"the answer to the namespace is {answer!r}")
         kind, _, room = endpoint.partition("/")
         if kind == "rooms":
             client.send_text(f"421{json.dumps(['join', room])}")
             if (answer := self._answer(client)) != '431["joined"]':
-                raise ValueError(f"join was answered by {answer!r}")
+                raise ValueError(f"the answer to join is {answer!r}")
 
     def _answer(self, client: WebsocketClient) -> str:
         """Return the next message that isn't a heartbeat.
@@ -98,7 +99,7 @@ class SocketIO(Dialect):
             if (message := client.text()) != "2":
                 return message
             client.send_text("3")
-        raise ValueError("heartbeats came, and no answer")
+        raise ValueError("only heartbeats arrived, but no answer")
 
     def echo_request(self, payload: str) -> str:
         return f"42{json.dumps(['echo', payload])}"
@@ -117,7 +118,7 @@ class SocketIO(Dialect):
 
 
 class ActionCable(Dialect):
-    """Action Cable, whose subscriptions have an identifier that is JSON within JSON."""
+    """Action Cable. The identifier of a subscription is JSON within JSON."""
 
     exact = False
 
@@ -129,7 +130,7 @@ class ActionCable(Dialect):
 
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
         client.send_text(json.dumps({"command": "subscribe", "identifier": self._identifier(endpoint)}))
-        for _ in range(10):  # after a welcome, and between pings every three seconds
+        for _ in range(10):  # a welcome, and a ping every three seconds, may arrive before the confirmation
             if json.loads(client.text()).get("type") == "confirm_subscription":
                 return
         raise ValueError("the subscription was not confirmed")

@@ -22,16 +22,16 @@ LOOK_EVERY_S = 1.0
 
 
 def serve(name: str, say: Callable[[str], None], own: Options | None = None, variants: Sequence[str] = ()) -> None:
-    """Serve the sample project, or the user's own, on all cores of this process (or on CORES).
+    """Serve the sample project, or the user's own project, on all cores of this process or on CORES.
 
     Args:
         name: The name of the setup.
-        say: Prints the address and the remarks, a line each.
+        say: Prints a line, such as the address or a remark.
         own: The options of the user's project.
         variants: The variants of the setup's environment.
 
     Raises:
-        UserError: If it can't be served, or a process ends.
+        UserError: If the project can't be served, or a process of the setup ends.
     """
     [plain] = setups.find([name])
     setup = plain.with_variants(parse_environment(variants))
@@ -68,7 +68,7 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None, var
 
 
 def exposure_warning(bind: str, port: int) -> str | None:
-    """Return the warning for an address that other machines may reach."""
+    """Return a warning if other machines may reach the address, or None."""
     try:
         address = ipaddress.ip_address(bind)
     except ValueError:  # a name; the server resolves it
@@ -78,7 +78,7 @@ def exposure_warning(bind: str, port: int) -> str | None:
     addresses = _own_addresses(address.version) if address.is_unspecified else [bind]
     where = ", ".join(f"[{one}]:{port}" if ":" in one else f"{one}:{port}" for one in addresses)
     return (
-        f"warning: BIND={bind} listens on {where}: anyone who reaches this address can use the project, which isn't "
+        f"warning: BIND={bind} listens on {where}: anyone who can reach this address can use the project, which isn't "
         "made for production. Unset BIND to listen only on this machine."
     )
 

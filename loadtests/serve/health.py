@@ -10,14 +10,16 @@ from loadtests.observe.processes import Usage
 from loadtests.serve.http import Answer
 
 LOOK_EVERY_S = 0.05
-# All workers are ready if the setup used almost no CPU for STILL_LOOKS in a row, because starting processes use the CPU
-# continuously. CPU time is counted in ticks of 10 ms. A setup that never rests is accepted after STILL_WITHIN_S.
+# All workers are ready if the setup used almost no CPU time between STILL_LOOKS consecutive checks, because starting
+# processes use the CPU continuously. CPU time is counted in ticks of 10 ms. A setup that never rests is accepted after
+# STILL_WITHIN_S.
 STILL_LOOKS = 6
 STILL_CPU_S = 0.015
 STILL_WITHIN_S = 5.0
 NOT_READY = (502, 503, 504)  # nginx uses these statuses until the server behind it is ready
 
-# An overloaded server has recovered if CALM_ANSWERS in a row take less than CALM_TIMES as long as at rest, or CALM_S.
+# An overloaded server has recovered if CALM_ANSWERS consecutive answers each take less than CALM_S, or less than
+# CALM_TIMES the time of an answer at rest.
 CALM_TIMES = 3.0
 CALM_S = 0.1
 CALM_ANSWERS = 3
@@ -28,7 +30,7 @@ CALM_PAUSE_S = 0.1
 def unhealthy(ask: Callable[[], Answer], own: bool) -> str | None:
     """Return why a server isn't healthy, or None if it answers with 200.
 
-    A project of the user's ``own`` may give any answer, except an answer of a proxy that waits for the server.
+    The user's own project may give any answer, except an answer of a proxy that waits for the server.
 
     Args:
         ask: Sends a request. It may raise OSError or HTTPException.
@@ -43,7 +45,7 @@ def unhealthy(ask: Callable[[], Answer], own: bool) -> str | None:
 
 
 class Stillness:
-    """Check whether the processes of a setup are at rest. ``usage`` returns their use so far, by pid."""
+    """Check whether the processes of a setup are at rest. ``usage`` returns their resource use so far, by pid."""
 
     def __init__(self, usage: Callable[[], Mapping[int, Usage]]) -> None:
         self._usage = usage
@@ -51,7 +53,7 @@ class Stillness:
         self._still = 0
 
     def reached(self) -> bool:
-        """Check again. Return true if no process computed, started or ended for STILL_LOOKS."""
+        """Check again. Return whether no process used the CPU, started or ended during the last STILL_LOOKS checks."""
         now = self._usage()
         computed = sum(usage.cpu_s for usage in now.values()) - sum(usage.cpu_s for usage in self._last.values())
         still = now.keys() == self._last.keys() and computed < STILL_CPU_S
@@ -61,7 +63,7 @@ class Stillness:
 
 
 def seconds_to_answer(ask: Callable[[], object]) -> float:
-    """Return the time of the fastest of three answers. Errors of ``ask`` are raised."""
+    """Return the time of the fastest of three answers in seconds. Errors of ``ask`` are raised."""
     found = []
     for _ in range(CALM_ANSWERS):
         begun = time.monotonic()

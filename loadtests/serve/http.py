@@ -1,7 +1,7 @@
-"""Send single HTTP requests: health checks, the contract, sign-in and the origin's counters.
+"""Send single HTTP requests for health checks, contract checks, logins and the origin's counts.
 
-``fetch`` has a deadline for the whole answer and a limit of its size, because a broken server may never finish its
-answer or may send one byte every few seconds. Only the load engines have other clients.
+``fetch`` limits the time and the size of the whole answer, because a broken server may never finish its answer or may
+send one byte every few seconds. Only the load engines use other HTTP clients.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from loadtests.workload.request import Request
 MAX_BODY_BYTES = 2**26  # 64 MiB, which is more than any page and fits on any machine
 READ_BYTES = 2**16
 COMPARED_HEADERS = ("Location", "Cache-Control", "Vary", "Content-Encoding")
-VARIES = "varies"  # the value of a header that differs between answers to the same request
+VARIES = "varies"  # replaces the value of a header that differs between answers to the same request
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
     """The parts of an answer that must be the same for all setups.
 
-    ``varies`` means that the same request got different bodies, which are left out. ``headers`` are the compared
-    headers with their values in a normal form, sorted by name; cookies are there with their names and attributes.
+    ``varies`` means that answers to the same request had different bodies, so ``body`` is empty. ``headers`` contains
+    the compared headers with normalized values, sorted by name. Cookies are reduced to their names and attributes.
     """
 
     status: int
@@ -79,7 +79,7 @@ class _Response(http.client.HTTPResponse):
 
 
 def connection(host: str, port: int, timeout_s: float, tls: ssl.SSLContext | None = None) -> http.client.HTTPConnection:
-    """Return a connection that isn't open yet. With ``tls``, it speaks HTTPS."""
+    """Return a connection that isn't open yet. With ``tls``, the connection uses HTTPS."""
     if tls is not None:
         return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=tls)
     return http.client.HTTPConnection(host, port, timeout=timeout_s)
@@ -125,7 +125,7 @@ def _body(response: http.client.HTTPResponse, max_bytes: int) -> bytes:
         room -= len(piece)
     if room <= 0:
         raise http.client.HTTPException(f"the answer is longer than {max_bytes / 2**20:.3g} MiB")
-    if response.length:  # read1 doesn't complain if the connection was closed too early
+    if response.length:  # read1 raises no error if the connection was closed too early
         raise http.client.IncompleteRead(b"".join(pieces), response.length)
     return b"".join(pieces)
 
@@ -145,7 +145,7 @@ def ask(host: str, port: int, request: Request, timeout_s: float, ca: str | None
         port: The port of the server.
         request: The request to send.
         timeout_s: The time for the whole answer, in seconds.
-        ca: The certificate to trust (PEM), if the server speaks HTTPS.
+        ca: The certificate to trust (PEM), if the server uses HTTPS.
 
     Raises:
         OSError: If the connection fails, or if the answer isn't complete in time.
@@ -178,9 +178,9 @@ def _without_value(cookie: str) -> str:
 
 
 def ask_again(ask: Callable[[], Answer], apart_s: float = 0.0) -> Answer:
-    """Send a request three times, ``apart_s`` apart, and return what the answers have in common.
+    """Send a request three times, ``apart_s`` seconds apart, and return the common parts of the answers.
 
-    Three, because a random row may come twice in a row. Raises the errors of ``ask``.
+    Two requests aren't enough, because both may return the same random row. Errors of ``ask`` are raised.
     """
     answer = ask()
     for _ in range(2):
@@ -190,9 +190,9 @@ def ask_again(ask: Callable[[], Answer], apart_s: float = 0.0) -> Answer:
 
 
 def common(first: Answer, second: Answer) -> Answer:
-    """Return the second answer with its body and headers marked if they differ from the first answer.
+    """Return the second answer, and mark its body and headers if they differ from the first answer.
 
-    A later status or content type replaces an earlier one.
+    If the status or the content type differs, return the second answer unchanged.
     """
     if (first.status, first.content_type) != (second.status, second.content_type):
         return second

@@ -1,4 +1,4 @@
-"""The contract over the user's WebSockets: one connection must deliver a message of the script."""
+"""Check the contract over the user's WebSockets: a connection must deliver a message of the script."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ID, ROOM, TICKET, Script
 
-WITHIN_S = 5.0  # time for each expected message
-CLOSES_WITHIN_S = 1.0  # time for the server to close the connection after a handshake without a subprotocol
+WITHIN_S = 5.0  # time limit for each expected message
+CLOSES_WITHIN_S = 1.0  # time limit for the server to close the connection after a handshake without a subprotocol
 SHOULD_LET_IN = (
-    "a cookie or a header that it needs is given by --ws-cookie or --ws-header, and its ALLOWED_HOSTS must have the "
-    "host of the Origin ({origin}, or what --host-header names)"
+    "set required cookies or headers with --ws-cookie or --ws-header, and check that ALLOWED_HOSTS contains the host "
+    "of the Origin ({origin}, or the host in --host-header)"
 )
 
 
@@ -37,7 +37,7 @@ def verified(running: Serving, request: Request, conversation: Conversation) -> 
         ValueError: If the conversation has no script.
     """
     if conversation.script is None:
-        raise ValueError("it has no script")
+        raise ValueError("the conversation has no script")
     room = f"contract{secrets.token_hex(4)}"
     path = request.path.replace(ROOM, room)
     identity = f"{room}:{'1:1:'.ljust(conversation.size, 'x')}"
@@ -49,7 +49,7 @@ def verified(running: Serving, request: Request, conversation: Conversation) -> 
 
 
 class _Broken(Exception):
-    """A failure. The text describes it."""
+    """An error if no message was delivered. The text describes the failure."""
 
 
 def _talk(running: Serving, request: Request, path: str, script: Script, identity: str) -> None:
@@ -63,19 +63,19 @@ def _talk(running: Serving, request: Request, path: str, script: Script, identit
             for text in script.first:
                 client.send_text(text)
             if script.ready:
-                _await(client, script.ready, "it was opened")
+                _await(client, script.ready, "the handshake")
             client.send_text(script.send.replace(ID, identity))
             _await(client, script.match.replace(ID, identity), f"{quoted(script.send)} was sent")
     except Refused as refused:
         host = urlsplit(origin).netloc or origin
-        why = SHOULD_LET_IN.format(origin=host) if refused.status in (401, 403) else "is this the path of a WebSocket?"
+        why = SHOULD_LET_IN.format(origin=host) if refused.status in (401, 403) else "check the path of the WebSocket"
         raise _Broken(f"the handshake was {refused}; {why}") from None
     except ConnectionEnded as ended:
         raise _Broken(f"the server {_ended(ended)} before a message was delivered") from None
     except TimeoutError:
         raise _Broken(f"the handshake was not answered within {WITHIN_S:g} s") from None
     except OSError as error:
-        raise _Broken(f"it cannot be reached: {error.strerror or error}") from None
+        raise _Broken(f"the server can't be reached: {error.strerror or error}") from None
 
 
 def _ticket(running: Serving, handshake: Request, ticket: str) -> str:
@@ -98,15 +98,16 @@ def _require_offered(client: WebsocketClient, offered: Sequence[str]) -> None:
     """Check that the server chose one of the subprotocols.
 
     Raises:
-        ConnectionEnded: If the server closes the connection instead. The code of an application explains more.
-        _Broken: If it chose none, or another one. The text doesn't name the offered ones, which may be secret.
+        ConnectionEnded: If the server closes the connection instead. The application's close code explains more.
+        _Broken: If the server chose no subprotocol, or another subprotocol. The text doesn't contain the offered
+            subprotocols, which may be secret.
     """
     if not offered or client.subprotocol in offered:
         return
     client.timeout_s = CLOSES_WITHIN_S
     with contextlib.suppress(TimeoutError, UnicodeDecodeError):
         client.text()
-    raise _Broken("it chose a subprotocol that was not offered" if client.subprotocol else "it chose no subprotocol")
+    raise _Broken("the server chose another subprotocol" if client.subprotocol else "the server chose no subprotocol")
 
 
 def _await(client: WebsocketClient, awaited: str, after: str) -> None:
@@ -119,8 +120,8 @@ def _await(client: WebsocketClient, awaited: str, after: str) -> None:
             received = client.text()
             if awaited in received:
                 return
-    came = f"the last message was {quoted(received)}" if received else "nothing came"
-    raise _Broken(f"{after}, and no message with {quoted(awaited)} in it came within {WITHIN_S:g} s; {came}")
+    came = f"the last message was {quoted(received)}" if received else "no message arrived"
+    raise _Broken(f"no message with {quoted(awaited)} within {WITHIN_S:g} s after {after}; {came}")
 
 
 def _ended(ended: ConnectionEnded) -> str:

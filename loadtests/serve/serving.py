@@ -24,8 +24,8 @@ from loadtests.workload import Request
 ANSWERED_WITHIN_S = 2.0
 OWN_ANSWERED_WITHIN_S = 10.0  # a page of the user's project may take longer than the sample's health view
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
-READY = "ready-{}"  # in RUN_DIR; supervisor/gunicorn.conf.py writes it for an instance with this pid
-CERTIFICATE = "tls.crt"  # in RUN_DIR; supervisor/defaults.sh creates it
+READY = "ready-{}"  # supervisor/gunicorn.conf.py writes this file to RUN_DIR for a ready instance with this pid
+CERTIFICATE = "tls.crt"  # supervisor/defaults.sh creates this file in RUN_DIR
 WEB = "web"  # the role of Django's programs in supervisor/conf.d
 
 
@@ -34,7 +34,7 @@ class NotServing(Exception):
 
     Args:
         message: The failure.
-        log: The end of its logs.
+        log: The end of the setup's logs.
         of_service: Whether a service failed that the setup isn't charged for.
     """
 
@@ -51,14 +51,14 @@ class Serving:
     Args:
         setup: The setup.
         services: The names of its services.
-        charged: The services that count as its cost.
+        charged: The services whose cost is added to the setup's cost.
         application: The application.
         host: The servers' host.
-        supervised: The supervisord.
+        supervised: The supervisord that runs the setup and its services.
         address: The address and the port.
         workers: The number of processes that run Django.
         apart: Whether the services run on other cores than the setup.
-        ca: The certificate to trust (PEM), if it answers over TLS.
+        ca: The certificate to trust (PEM), if the setup uses TLS.
     """
 
     setup: Setup
@@ -85,7 +85,7 @@ class Serving:
 
     @property
     def folder(self) -> Path:
-        """The folder of its sockets and logs while it runs."""
+        """The folder with the sockets and logs of the running setup."""
         return self.supervised.folder
 
     def parts(self) -> list[Part]:
@@ -107,11 +107,11 @@ class Serving:
         return [part for part in (*own, *of_services) if part.pid]
 
     def logs(self) -> str:
-        """Return the ends of its logs."""
+        """Return the end of each log."""
         return self.supervised.logs()
 
     def failed(self) -> str | None:
-        """Describe a process that isn't running, or return None."""
+        """Describe a process that has failed, or return None."""
         return self._first_failed([*self.services, self.setup.group])
 
     def failed_service(self) -> str | None:
@@ -144,16 +144,16 @@ class Serving:
         return ask(*self.address, request, timeout_s, self.ca)
 
     def restart(self) -> None:
-        """Stop and start the setup, not its services, and wait until it is healthy.
+        """Stop and start the setup, but not its services, and wait until the setup is healthy.
 
         Raises:
-            NotServing: If it doesn't stop in time, or doesn't start.
+            NotServing: If the setup doesn't stop in time, or doesn't start.
         """
         self._again(self.setup.group)
         _wait(self)
 
     def reload(self) -> None:
-        """Replace its workers as its file defines: with a signal, or one instance after the other.
+        """Replace the workers in the way that the setup's file defines: with a signal, or one instance after the other.
 
         Raises:
             NotServing: If an instance doesn't become ready again.
@@ -171,7 +171,7 @@ class Serving:
                 time.sleep(health.LOOK_EVERY_S)
 
     def kill_worker(self) -> None:
-        """Kill the largest of its workers, or if it has no workers, a process that supervisor started."""
+        """Kill the largest worker, or if there are no workers, the largest process that supervisord started."""
         first = {program.pid: Part(program.role, program.pid) for program in self._servers()}
         usage = self.host.usage(first.values(), self.folder)
         workers = [one for pid, one in usage.items() if pid not in first] or list(usage.values())
@@ -196,7 +196,7 @@ class Serving:
         return health.seconds_to_answer(self._ask_health)
 
     def calm_down(self, idle_s: float) -> bool:
-        """Wait until the setup answers as at rest after an overload. Return whether it did in time."""
+        """After an overload, wait until the setup answers as fast as at rest. Return whether it recovered in time."""
         return health.calm_down(self._ask_health, idle_s)
 
     def _ask_health(self) -> None:
@@ -209,8 +209,9 @@ def serving(
 ) -> Iterator[Serving]:
     """Start a setup and its services, wait until it is healthy, and stop everything at the end.
 
-    It starts the setup's services, its knobs' services, and ``services``. The setup is charged for the services that
-    its file names and for its knobs' services, because other session stores use CPU in the server itself.
+    Also start the services that the setup and its knobs need, and ``services``. The setup is charged for the services
+    that its file names in ``charges``. It is also charged for the services of its knobs, because a session store
+    without a service uses CPU time in the server itself.
 
     Args:
         setup: The setup.
@@ -259,7 +260,7 @@ def _wait(running: Serving) -> None:
     end = time.monotonic() + within_s
     while (why := _unhealthy(running)) is not None:
         if time.monotonic() > end:
-            longer = "; a longer limit is --load-timeout 5m" if running.application.own else ""
+            longer = "; set a longer limit: --load-timeout 5m" if running.application.own else ""
             raise NotServing(f"was not healthy within {within_s:g} s: {why}{longer}", running.logs())
         time.sleep(health.LOOK_EVERY_S)
     if running.workers == 1:

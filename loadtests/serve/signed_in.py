@@ -20,13 +20,13 @@ OK, REDIRECTS, FORBIDDEN = 200, (302, 303), 403
 
 
 class NotSignedIn(Exception):
-    """The server refuses the login. The text contains the reason."""
+    """An error if the server refuses the login. The text contains the reason."""
 
 
 class _Page(NamedTuple):
     status: int
     text: str
-    location: str  # a path
+    location: str  # the path to which the server redirects
 
 
 def cookies(origin: str, who: SignIn, host: str | None) -> str:
@@ -35,7 +35,7 @@ def cookies(origin: str, who: SignIn, host: str | None) -> str:
     Args:
         origin: The address of the server.
         who: The user and the way to log in.
-        host: The Host header, if not None.
+        host: The Host header, or None to use the server's address.
 
     Raises:
         NotSignedIn: If the server refuses the login.
@@ -55,29 +55,27 @@ def cookies(origin: str, who: SignIn, host: str | None) -> str:
     before = _header(jar, origin)
     sent = _ask(jar, origin, form.action, host, form.filled(who.user, secret))
     if sent.status == FORBIDDEN:
-        raise NotSignedIn(
-            f"POST {form.action}: answered {FORBIDDEN}. Is CSRF_COOKIE_SECURE on, and this is plain HTTP?"
-        )
+        raise NotSignedIn(f"POST {form.action}: answered {FORBIDDEN}. Over plain HTTP, CSRF_COOKIE_SECURE must be off")
     if sent.status not in REDIRECTS or sent.location == urlsplit(who.login).path:
-        raise NotSignedIn(f"POST {form.action}: {who.user} was refused: answered {sent.status}. Is the password right?")
+        raise NotSignedIn(f"POST {form.action}: {who.user} was refused: answered {sent.status}. Check the password")
     header = _header(jar, origin)
     if not {one for one in header.split("; ") if "csrf" not in one.partition("=")[0]} - set(before.split("; ")):
         raise NotSignedIn(
-            f"POST {form.action}: {who.user} was let in, but no cookie came that goes back over plain HTTP to this "
-            "address. Turn SESSION_COOKIE_SECURE and SESSION_COOKIE_DOMAIN off"
+            f"POST {form.action}: {who.user} was logged in, but received no cookie for plain HTTP and this address. "
+            "Turn SESSION_COOKIE_SECURE and SESSION_COOKIE_DOMAIN off"
         )
     return header
 
 
 def _header(jar: CookieJar, origin: str) -> str:
-    """Return the cookies to send back."""
+    """Return the Cookie header for the next request."""
     request = urllib.request.Request(f"{origin}/")
     jar.add_cookie_header(request)
     return request.get_header("Cookie") or ""
 
 
 def _ask(jar: CookieJar, origin: str, path: str, host: str | None, form: dict[str, str] | None = None) -> _Page:
-    """Request a page with the cookies of the jar, and keep the new cookies in it.
+    """Request a page with the cookies of the jar, and add new cookies to the jar.
 
     Raises:
         NotSignedIn: If there is no usable answer.

@@ -1,4 +1,4 @@
-"""The contract over WebSockets: ``verified`` before each trial, ``broken_cases`` in ``check``."""
+"""Check the contract over WebSockets: ``verified`` before each trial, and ``broken_cases`` in the command ``check``."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from loadtests.serve.websocket_cases import CASES, SAME, Exchange, Opening
 from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 
 PREFIX = "/ws/"
-RECEIVERS = 8  # receivers of a room; with two processes, all are in the same process in 1 of 128 cases
-WITHIN_S = 5.0  # time for one answer in `verified`
+RECEIVERS = 8  # the receivers of a room; with two processes, all connect to the same process in 1 of 128 cases
+WITHIN_S = 5.0  # time limit for an answer in ``verified``
 CASE_WITHIN_S = 20.0
 WRONG = (Refused, ConnectionEnded, OSError, ValueError)
 
 
 def verified(running: Serving, name: str, prefix: str = PREFIX) -> list[str]:
-    """Check that a setup echoes a message, and delivers a published message to the receivers of its room only.
+    """Check that a setup echoes a message, and delivers a published message only to the receivers in its room.
 
     Args:
         running: The running setup.
         name: The dialect that the setup uses.
-        prefix: The prefix of its paths.
+        prefix: The prefix of the WebSocket paths.
 
     Returns:
         A sentence for each failure.
@@ -74,7 +74,7 @@ def _require_deliveries(running: Serving, dialect: Dialect, prefix: str) -> None
             _require_message(publisher, dialect, "the answer to a publish")
             for receiver in receivers:
                 _require_message(receiver, dialect, "a delivery", payload)
-        # The first message of a receiver in another room is the message that is published in its room.
+        # A receiver in another room must receive no earlier message than the message that is published in its room.
         opened(f"publish/{ELSEWHERE}").send_text(dialect.publish_request("contract:3:", ELSEWHERE))
         _require_message(outsider, dialect, "a delivery in another room", "contract:3:")
 
@@ -96,7 +96,7 @@ def _require_message(client: WebsocketClient, dialect: Dialect, what: str, paylo
                 return
             if found is not None:
                 raise ValueError(f"{what} is wrong: {found[:80]!r}")
-    raise ValueError(f"{what} did not come within {WITHIN_S:g} s")
+    raise ValueError(f"{what} did not arrive within {WITHIN_S:g} s")
 
 
 def broken_cases(running: Serving, name: str, cannot: Sequence[str] = ()) -> tuple[int, list[str]]:
@@ -107,7 +107,7 @@ def broken_cases(running: Serving, name: str, cannot: Sequence[str] = ()) -> tup
     for case in cases:
         found = outcome(running, dialect, case)
         if not any(fnmatchcase(found, pattern) for pattern in case.right):
-            broken.append(f"{case.name}: {found}; {' or '.join(case.right)} is right")
+            broken.append(f"{case.name}: {found} instead of {' or '.join(case.right)}")
     broken += verified(running, name)
     if name == "plain":
         others = (("sync-consumer", "plain", "/ws/sync/"), ("json-consumer", "json", "/ws/json/"))
@@ -129,7 +129,7 @@ def outcome(running: Serving, dialect: Dialect, case: Opening | Exchange) -> str
 
 
 def _opening(url: str, dialect: Dialect, case: Opening) -> str:
-    """Return ``opened`` with the selected subprotocol, the status, ``dropped`` or ``silent``."""
+    """Return the outcome of a handshake: ``opened`` with the subprotocol, the status, ``dropped`` or ``silent``."""
     path = case.path or dialect.path(PREFIX, "echo")
     origin = url if case.origin == SAME else case.origin
     subprotocols = case.subprotocols or dialect.subprotocols()
@@ -147,8 +147,8 @@ def _opening(url: str, dialect: Dialect, case: Opening) -> str:
 def _exchange(client: WebsocketClient, dialect: Dialect, case: Exchange) -> str:
     """Return the outcome of an exchange.
 
-    It is ``echoed`` or ``pong`` if everything came back, or ``closed CODE``, ``dropped``, ``silent`` or ``something
-    else``.
+    The outcome is ``echoed`` or ``pong`` if all messages came back, or else ``closed CODE``, ``dropped``, ``silent`` or
+    ``something else``.
     """
     frames = [frame for message in case.messages for frame in _frames(dialect, message, case)]
     client.timeout_s = CASE_WITHIN_S

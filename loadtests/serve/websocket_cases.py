@@ -1,7 +1,8 @@
-"""The cases that decide whether a WebSocket setup can be measured: what to send, and the correct outcomes.
+"""Define the cases that decide whether a WebSocket setup can be measured: the messages and the correct outcomes.
 
-An outcome is a short text from ``loadtests.serve.websocket``, or a pattern of such texts. RFC 6455 lets a server drop a
-connection that broke the protocol without a close frame (7.1.7), and limit the size of messages (10.4).
+An outcome is a short text from ``loadtests.serve.websocket``, or a pattern for such texts. According to RFC 6455, a
+server may drop a connection that violates the protocol without a close frame (7.1.7), and may limit the size of
+messages (10.4).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ REFUSED = "4??"
 
 @dataclasses.dataclass(frozen=True)
 class Opening:
-    """A handshake. ``exact`` means that only setups that return messages unchanged, without an envelope, can run it."""
+    """A handshake. ``exact`` limits the case to setups that return messages unchanged, without an envelope."""
 
     name: str
     right: tuple[str, ...]
@@ -34,8 +35,8 @@ class Opening:
 class Exchange:
     """Frames on an open connection.
 
-    Each of ``messages`` is sent in ``frames`` frames with ``between`` after the first, and must come back. Then the
-    frames in ``sends`` are sent unchanged.
+    Each message is sent in ``frames`` frames, with the frame ``between`` after the first frame, and must be echoed.
+    Then the frames in ``sends`` are sent unchanged.
     """
 
     name: str
@@ -48,20 +49,20 @@ class Exchange:
 
     @property
     def exact(self) -> bool:
-        """Whether only setups that return messages unchanged can run it, because messages in an envelope are text."""
+        """Whether only setups without an envelope can run the case, because messages in an envelope are text."""
         return any(isinstance(message, bytes) for message in self.messages)
 
 
 OPENINGS = (
     Opening("a page of another origin", (REFUSED,), origin=ELSEWHERE),
-    Opening("no origin, as from no browser", (OPENED,), origin=None),
-    Opening("a path that is not there", (REFUSED, "dropped"), path="/nowhere/"),
-    Opening("a subprotocol of two", ("opened, echo",), subprotocols=("other", "echo"), exact=True),
+    Opening("no origin, unlike a browser", (OPENED,), origin=None),
+    Opening("an unknown path", (REFUSED, "dropped"), path="/nowhere/"),
+    Opening("one of two subprotocols", ("opened, echo",), subprotocols=("other", "echo"), exact=True),
 )
 EXCHANGES = (
     Exchange("text, not ASCII", ("κόσμε, 世界, 🌍",)),
     Exchange("text, 65,536 bytes", ("x" * 65_536,)),
-    # Engine.IO accepts nothing above its limit.
+    # Engine.IO refuses messages above its limit.
     Exchange("text, 1 MB", ("x" * 1_000_000,), right=(ECHOED, "closed 1009", "closed 1000")),
     Exchange("binary", (bytes(range(256)),)),
     Exchange("binary, 1 MB", (bytes(1_000_000),)),

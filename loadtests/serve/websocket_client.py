@@ -32,7 +32,7 @@ class Refused(Exception):
 class ConnectionEnded(Exception):
     """The connection is closed.
 
-    ``code`` is the close frame's, 1005 if the frame had no code, or None without a frame.
+    ``code`` is the code in the close frame, 1005 if the frame contained no code, or None if there was no close frame.
     """
 
     def __init__(self, code: int | None, reason: str = "") -> None:
@@ -115,7 +115,7 @@ class WebsocketClient:
                 return Opcode.BINARY if self._binary else Opcode.TEXT, message
 
     def text(self) -> str:
-        """Return the next text message and ignore others. Raise the same errors as ``next``."""
+        """Return the next text message and ignore other messages. Raise the same errors as ``next``."""
         end = time.monotonic() + self.timeout_s
         while time.monotonic() < end:
             opcode, payload = self.next()
@@ -153,7 +153,7 @@ class WebsocketClient:
                 self._events.pop(0)
             case InvalidStatus() as error:
                 raise Refused(error.response.status_code)
-            case _:  # not HTTP, or a handshake that RFC 6455 forbids
+            case _:  # the answer isn't HTTP, or RFC 6455 forbids it
                 found = self._events and self._events[0]
                 raise Refused(found.status_code if isinstance(found, Response) else None)
         self.subprotocol = self._protocol.subprotocol or ""

@@ -1,7 +1,7 @@
 """Recognize requests that web pages send to services on this machine's loopback interface.
 
-Any open page can send requests to the loopback interface, also under its own domain name that resolves to 127.0.0.1
-(DNS rebinding). A service without users therefore refuses the requests that a browser sends for a page.
+Any open web page can send requests to the loopback interface, even to its own domain name if that name resolves to
+127.0.0.1 (DNS rebinding). A service without logins therefore refuses the requests that a browser sends for a page.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _BY_A_PERSON = (b"none", b"same-origin")
 def of_a_page(name: bytes, value: bytes) -> bool:
     """Return whether a request header shows that a web page of another site sent the request.
 
-    The signs are any ``Origin``, a ``Sec-Fetch-Site`` other than this site or a user, and a ``Host`` that isn't the
-    address or name of the loopback interface.
+    Only such a request has an ``Origin``, a ``Sec-Fetch-Site`` other than ``none`` or ``same-origin``, or a ``Host``
+    that isn't the address or name of the loopback interface.
     """
     name = name.lower()
     if name == b"host":

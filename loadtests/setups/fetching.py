@@ -1,4 +1,4 @@
-"""The views of the sample project that fetch (docs/slow-origin.rst), and their HTTP clients."""
+"""Describe the views of the sample project that fetch from an origin (docs/slow-origin.rst), and their HTTP clients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 SYNCHRONOUS = ("urllib3", "requests", "httpx")
 ASYNCHRONOUS = ("aiohttp", "httpx-async")
 CLIENTS = (*SYNCHRONOUS, *ASYNCHRONOUS)
-ORIGIN = "origin"  # the service
+ORIGIN = "origin"  # name of the service
 
 _VIEWS: dict[str, tuple[str, ...] | None] = {"/fetch": SYNCHRONOUS, "/async/fetch": ASYNCHRONOUS, "/either/fetch": None}
 
@@ -19,9 +19,9 @@ def fetches(path: str) -> bool:
 
 
 def fits(path: str, interface: str, client: str) -> bool:
-    """Return whether the view of a path can use a client behind a setup's interface.
+    """Return whether the view of a path can use an HTTP client in a setup with this interface.
 
-    An empty client is the default. For a view that doesn't fetch, the answer is true.
+    An empty ``client`` means the default client. A view that doesn't fetch can be combined with any client.
     """
     return not client or not fetches(path) or client in _clients(path, interface)
 
@@ -40,9 +40,9 @@ def wrong(path: str, interface: str, env: Mapping[str, str], services: Collectio
     client = env.get("HTTP_CLIENT") or os.environ.get("HTTP_CLIENT", "")
     if not fits(path, interface, client):
         clients = ", ".join(_clients(path, interface))
-        return f"HTTP_CLIENT={client} does not fit {path}, whose view takes {clients} there"
+        return f"HTTP_CLIENT={client} does not work for {path}, whose view supports {clients} here"
     if ORIGIN not in services and not (env.get("ORIGIN_URL") or os.environ.get("ORIGIN_URL")):
-        return f'{path} needs an origin: services = ["{ORIGIN}"] in the test, or ORIGIN_URL'
+        return f'{path} needs an origin. Set services = ["{ORIGIN}"] in the test, or ORIGIN_URL'
     return None
 
 

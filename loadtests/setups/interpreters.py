@@ -1,4 +1,4 @@
-"""Find other Python versions on this machine."""
+"""Find other versions of Python on this machine."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def missing(version: str) -> str | None:
 
 @functools.cache
 def find(version: str) -> Path:
-    """Find a working Python on PATH, pyenv's newest one, or one that uv has installed.
+    """Find a working Python of this version on PATH, among pyenv's versions, or among uv's versions.
 
     Args:
         version: The version, such as ``3.13`` or ``3.14t``.
 
     Raises:
-        UserError: If there is none.
+        UserError: If this machine has no such Python.
     """
     name = f"python{version}"
     pyenv = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"

@@ -1,6 +1,6 @@
-"""The environment variables that setups accept, with their valid values. An empty variable counts as not set.
+"""Define the knobs, which are the environment variables that setups accept, and the valid values of each knob.
 
-supervisor/defaults.sh has the defaults.
+An empty variable counts as not set. supervisor/defaults.sh contains the defaults.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 # start with the usual limit of open files.
 MAX_WORKERS = 1024
 MAX_THREAD_COUNT = 1024
-BACKLOG = (128, 65_535)  # all servers accept it, like KEEP_ALIVE; also in defaults.sh
+BACKLOG = (128, 65_535)  # all servers accept this range, and the range of KEEP_ALIVE; as in defaults.sh
 MAX_KEEP_ALIVE = 60
 MAX_REQUEST_COUNT = 1_000_000_000
 MAX_CONN_MAX_AGE = 7 * 24 * 3600
@@ -31,17 +31,17 @@ MAX_CONN_MAX_AGE = 7 * 24 * 3600
 SESSIONS = ("db", "cached_db", "redis", "file", "cookies", "datastore")
 STATE_BYTES = (1024, 65_536)
 MAX_DELAY_MS = 10_000
-# For the views that fetch, as in testproject/testproject/settings/fetching.py.
+# The limits for the views that fetch, as in testproject/testproject/settings/fetching.py.
 POOL_SIZE = (1, 10_000)
 POOLS = (1, 64)
 FETCH_TIMEOUT_S = (0.05, 60.0)
 
-# Separates the variables of supervisor/ from a served project's variables, such as its own PORT.
+# Distinguishes the variables of supervisor/ from a served project's variables, such as the project's own PORT.
 PREFIX = "BENCH_"
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # without leading zeros, which some shells read as octal
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
-# As in testproject/testproject/settings/middleware.py.
+# The same form as in testproject/testproject/settings/middleware.py.
 _MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)|usual-sync")
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -51,7 +51,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
 
 @dataclasses.dataclass(frozen=True)
 class Knob:
-    """The description of valid values, and a function that checks a text."""
+    """A knob: a description of its valid values, and a function that checks a value."""
 
     needed: str
     fits: Callable[[str], bool]
@@ -73,7 +73,7 @@ def _matching(pattern: re.Pattern[str], needed: str) -> Knob:
 
 
 def _backlog() -> Knob:
-    """Return a knob up to the kernel's limit. Some servers silently reduce larger values."""
+    """Return a knob for backlogs up to the kernel's limit, because some servers silently reduce larger values."""
     low, high = BACKLOG
     with contextlib.suppress(OSError, ValueError):
         high = min(high, int(Path("/proc/sys/net/core/somaxconn").read_text()))
@@ -81,7 +81,7 @@ def _backlog() -> Knob:
 
 
 def _is_own_address(text: str) -> bool:
-    """Return whether it is a reachable IPv4 address of this machine."""
+    """Return whether the text is a reachable IPv4 address of this machine."""
     try:
         address = ipaddress.IPv4Address(text)
         with socket.socket() as server, socket.socket() as client:
@@ -128,12 +128,14 @@ def _is_recipe(text: str) -> bool:
         return False
 
 
+# The words of `offers=` for knobs that only some servers support, and the names of these knobs.
+OFFERED = {"tls": "TLS", "parser": "HTTP_PARSER", "backpressure": "BACKPRESSURE"}
 # Knobs of servers and services, for every project.
 SERVERS = {
     "WORKERS": _whole(1, MAX_WORKERS),
     "THREADS": _whole(1, MAX_THREAD_COUNT),
     "BIND": Knob(
-        "an IPv4 address of this machine is needed, such as 127.0.0.1, or 0.0.0.0 for all of them (not every server "
+        "an IPv4 address of this machine is needed, such as 127.0.0.1, or 0.0.0.0 for all addresses (not every server "
         "can listen on an IPv6 address)",
         _is_own_address,
     ),
@@ -147,6 +149,7 @@ SERVERS = {
     "KEEP_ALIVE": _whole(1, MAX_KEEP_ALIVE, "a whole number of seconds"),
     "TLS": _one_of("1", needed="1 is needed, or nothing"),
     "HTTP_PARSER": _one_of("python", "compiled"),
+    "BACKPRESSURE": _whole(1, BACKLOG[1], "a whole number of connections"),
     "MAX_REQUESTS": _whole(1, MAX_REQUEST_COUNT),
     "MAX_REQUESTS_JITTER": _whole(1, MAX_REQUEST_COUNT),
     "ORIGIN_RECIPE": Knob(
@@ -155,7 +158,7 @@ SERVERS = {
         _is_recipe,
     ),
 }
-# Knobs of the views that fetch. The user's own project may have settings of these names.
+# Knobs of the views that fetch. The user's own project may use these names for its own settings.
 FETCHING = {
     "HTTP_CLIENT": _one_of(*CLIENTS),
     "POOL_SIZE": _whole(*POOL_SIZE, "a whole number of connections"),
@@ -192,7 +195,7 @@ DATABASE_URL = _matching(_DATABASE, "sqlite:///FILE or postgresql://HOST/NAME is
 
 
 def prefixed(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables with the servers' knobs under the prefix that supervisor/ reads."""
+    """Return the variables, and add the prefix that supervisor/ expects to the names of the servers' knobs."""
     return {f"{PREFIX}{name}" if name in SERVERS else name: value for name, value in env.items()}
 
 
@@ -202,19 +205,18 @@ def without_servers(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def require_knobs(env: Mapping[str, str], *, own: bool, whose: str = "") -> None:
-    """Check the knobs in ``env``. For a project of the user's ``own``, skip the knobs of the sample project.
+    """Check the values of the knobs in ``env``.
 
     Args:
         env: The environment variables.
-        own: Whether the user's own project is served.
-        whose: The start of the message.
+        own: Whether the user's own project is served. If so, the knobs of the sample project aren't checked.
+        whose: The start of the error message, which names the place of the variables.
 
     Raises:
         UserError: For the first knob that isn't valid.
     """
     for name, knob in (SERVERS if own else {**KNOBS, "DATABASE_URL": DATABASE_URL}).items():
-        value = env.get(name)
-        if value and not knob.fits(value):
+        if (value := env.get(name)) and not knob.fits(value):
             raise UserError(f"{whose}{name}={shown(kept(name, value, '...'))}: {knob.needed}")
 
 
@@ -224,14 +226,14 @@ def given() -> dict[str, str]:
 
 
 def take(knobs: Mapping[str, str]) -> None:
-    """Set this process's knobs to the values of ``given``, and remove other knobs.
+    """Set this process's knobs to recorded values, which ``given`` has returned, and remove other knobs.
 
     Raises:
-        UserError: If the record lacks a secret value, and the environment doesn't have it either.
+        UserError: If a recorded value lacks its secret, and the environment doesn't contain the whole value.
     """
     for name, value in knobs.items():
         if REPLACED in value and kept(name, os.environ.get(name, "")) != value:
-            raise UserError(f"{name} was {shown(value)}, whose secrets a run folder does not keep. Set it as it was")
+            raise UserError(f"{name} was {shown(value)}, but run folders contain no secrets. Set {name} as before")
     for name in KNOBS:
         if name not in knobs:
             os.environ.pop(name, None)
@@ -248,65 +250,61 @@ def kept(name: str, value: str, instead: str = REPLACED) -> str:
 
 
 def database() -> str | None:
-    """Return DATABASE_URL for a record, without user, password and options, which can contain a password."""
+    """Return DATABASE_URL for a record, without the user, the password, and the options, which may contain secrets."""
     url = os.environ.get("DATABASE_URL")
     if not url or url.startswith("sqlite:"):
         return url or None
     address, _, options = url.partition("?")
-    if "@" in options:  # the @ may end a password with a ?, or be in an option, so only the scheme is certainly safe
+    if "@" in options:  # the @ may be in an option or follow a password with a ?, so only the scheme is certainly safe
         return f"{address.partition('//')[0]}//"
     return re.sub(r"//.*@", "//", address, flags=re.DOTALL)
 
 
 def bind() -> str:
-    """Return the address that setups listen on: BIND, or loopback.
+    """Return the address on which setups listen: BIND, or the loopback address.
 
     Raises:
         UserError: If BIND isn't valid.
     """
-    return _known("BIND") or "127.0.0.1"
+    return _value(os.environ, "BIND") or "127.0.0.1"
 
 
 def port() -> int:
-    """Return the port that setups listen on: PORT, or 8000.
+    """Return the port on which setups listen: PORT, or 8000.
 
     Raises:
         UserError: If PORT isn't valid.
     """
-    return int(_known("PORT") or 8000)
+    return int(_value(os.environ, "PORT") or 8000)
 
 
 def workers(env: Mapping[str, str]) -> int:
-    """Return the number of Django processes with these knobs and this process's environment."""
-    return int(env.get("WORKERS") or _known("WORKERS") or 1)
+    """Return the number of Django processes according to these knobs, or else to this process's environment."""
+    return int(env.get("WORKERS") or _value(os.environ, "WORKERS") or 1)
 
 
 def tls(env: Mapping[str, str]) -> bool:
-    """Return whether a server with these knobs and this process's environment answers over TLS."""
-    return bool(env.get("TLS", _known("TLS")))
+    """Return whether a server answers over TLS according to these knobs, or else to this process's environment."""
+    return bool(_value(env, "TLS"))
 
 
 def offers_needed(env: Mapping[str, str]) -> set[str]:
-    """Return the features (words of OFFERS) that these knobs and this process's environment require of a setup."""
-    return {word for word, is_needed in (("tls", tls(env)), ("parser", _parser(env))) if is_needed}
+    """Return the features (words of OFFERS) that a setup needs for these knobs and this process's environment."""
+    return {word for word, name in OFFERED.items() if _value(env, name)}
 
 
 def software_needed(env: Mapping[str, str], server_needs: Iterable[str]) -> list[str]:
-    """Return the needs (names of ``loadtests.setups.needs``) that these knobs add to a server's."""
-    compiled = _parser(env) == "compiled" and "gunicorn" in server_needs
+    """Return the software (names of ``loadtests.setups.needs``) that a server needs in addition for these knobs."""
+    compiled = _value(env, "HTTP_PARSER") == "compiled" and "gunicorn" in server_needs
     return [need for need, is_needed in (("openssl", tls(env)), ("gunicorn-h1c", compiled)) if is_needed]
 
 
-def _parser(env: Mapping[str, str]) -> str:
-    return env.get("HTTP_PARSER", _known("HTTP_PARSER"))
-
-
-def _known(name: str) -> str:
-    """Return the value of a knob in this process's environment, or an empty string.
+def _value(env: Mapping[str, str], name: str) -> str:
+    """Return the value of a knob in ``env``, else in this process's environment, else an empty string.
 
     Raises:
         UserError: If the value isn't valid.
     """
-    value = os.environ.get(name, "")
+    value = env.get(name, os.environ.get(name, ""))
     require_knobs({name: value}, own=False)
     return value

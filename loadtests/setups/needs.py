@@ -1,6 +1,6 @@
-"""The software that setups need in addition to Django: how to find it and how to install it.
+"""Find the software that setups need in addition to Django, and describe how to install it.
 
-The names are the words of `needs=` in supervisor/conf.d.
+The names of the software are the words of `needs=` in supervisor/conf.d.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 def command(name: str) -> Callable[[Path], bool]:
-    """Check whether a package's command is next to this Python. Elsewhere it would run with another Python."""
+    """Return a check for a command next to Python. A command in another folder would run with another Python."""
     return lambda bin: shutil.which(name, path=str(bin)) is not None
 
 
 def module(name: str) -> Callable[[Path], bool]:
-    """Check whether this Python finds a module, without importing it."""
+    """Return a check for a module, which doesn't import the module."""
 
     def found(bin: Path) -> bool:
         if bin == Path(sys.executable).parent:
@@ -40,7 +40,7 @@ def module(name: str) -> Callable[[Path], bool]:
 
 
 def _found_here(name: str) -> bool:
-    """Return whether this Python finds the module. This can import its parent packages."""
+    """Return whether this Python finds the module. The search may import the parent packages of the module."""
     try:
         return (importlib.util.find_spec if "." in name else PathFinder.find_spec)(name) is not None
     except ModuleNotFoundError:
@@ -48,14 +48,14 @@ def _found_here(name: str) -> bool:
 
 
 def system(name: str) -> Callable[[Path], bool]:
-    """Check whether the machine has a program with this name."""
+    """Return a check for a program that is installed on the machine."""
     return lambda bin: (
         shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM])) is not None
     )
 
 
 def peer(name: str, package: str) -> Callable[[Path], bool]:
-    """Check whether Node and a package of a peer in peers/ are installed."""
+    """Return a check for Node and for a package of a peer in peers/."""
     package_json = f"peers/{name}/node_modules/{package}/package.json"
     return lambda bin: (ROOT / package_json).is_file() and environment.node() is not None
 
@@ -67,7 +67,7 @@ def rails(bin: Path) -> bool:
 
 
 def apache(bin: Path) -> bool:
-    """Return whether both Apache and mod_wsgi are installed. Apache's headers are enough to compile mod_wsgi."""
+    """Return whether Apache and mod_wsgi are installed. mod_wsgi can be compiled with only the headers of Apache."""
     return command("mod_wsgi-express")(bin) and any(system(name)(bin) for name in ("apache2", "httpd"))
 
 
@@ -83,7 +83,7 @@ def postgresql_somewhere(bin: Path) -> bool:
 
 
 def pgbouncer_in_between(bin: Path) -> bool:
-    """Return whether there is a PgBouncer that supervisor/pgbouncer.sh can put in front of the service postgresql."""
+    """Return whether supervisor/pgbouncer.sh can start PgBouncer in front of the service postgresql."""
     return "DATABASE_URL" not in os.environ and system("pgbouncer")(bin)
 
 
@@ -130,7 +130,7 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
 }
 
-# The needs whose package has another name, and then the need of each package, for packages that not all setups use.
+# The packages whose names differ from the names of the needs. PACKAGES maps packages that not all setups use to needs.
 OTHER_NAMES = {"uwsgi": "pyuwsgi"}
 PACKAGES = {OTHER_NAMES.get(name, name).replace("_", "-"): name for name in NEEDS if name != "hopless"}
 
@@ -140,7 +140,7 @@ def missing_needs(needs: Iterable[str], bin: Path | None = None) -> list[str]:
 
     Args:
         needs: The names of the needs.
-        bin: The directory of the servers' Python and commands. The default is the sample project's.
+        bin: The directory of the servers' Python and commands. The default is the sample project's directory.
     """
     return [name for name in needs if not NEEDS[name][0](bin or environment.bin())]
 

@@ -1,6 +1,6 @@
-"""The old stacks below stacks/ with their own projects.
+"""Read the environments of old stacks, which are in stacks/ and have their own projects.
 
-`make` installs each in its own virtual environment on request. This module only reads them.
+`make` installs each stack in a separate virtual environment. This module doesn't change these environments.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from loadtests import files
 from loadtests.setups import knobs
 
 FOLDER = files.ROOT / "stacks"
-# The words of `stack=` in supervisor/conf.d, with the way to install each stack.
+# The words of `stack=` in supervisor/conf.d, and the command that installs each stack.
 STACKS = {"2016": "make stack-2016, with Python 3.11 or 3.10"}
 
-LISTENS_ON = "127.0.0.1"  # also in their setups' files, because these old packages have vulnerabilities
+LISTENS_ON = "127.0.0.1"  # as in the stacks' supervisor files, because the old packages have vulnerabilities
 
 
 def is_installed(name: str) -> Callable[[Path], bool]:
-    """Check whether the environment of a stack exists."""
+    """Return a check for the environment of a stack."""
     return lambda bin: (_environment(name) / ".ready").is_file()
 
 
@@ -37,7 +37,7 @@ def obstacle(name: str) -> str | None:
 
 
 def versions(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return the versions of each stack's Python and packages for run.json. Read them from files."""
+    """Return the versions of each stack's Python and packages for run.json, without starting the Python."""
     return {f"stack_{name}": _versions(_environment(name)) for name in sorted({*names})}
 
 

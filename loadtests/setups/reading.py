@@ -27,21 +27,22 @@ CANNOT = {
     "forwarded": "pass on the X-Forwarded headers of a request",
 }
 
-# Features that few servers have, needed only if a test asks for them: the words of `offers=`.
+# Features that few servers have, and that only some tests and knobs require: the words of `offers=`.
 OFFERS = {
     "tls": "answer over TLS",
     "h2": "answer HTTP/2 over TLS",
     "h2c": "answer HTTP/2 without TLS",
     "parser": "use the other HTTP parser",
+    "backpressure": "limit the connections of a worker",
 }
 
 # The ways to replace a server's workers under load: the words of `renews=`.
 RENEWS = {
-    "HUP": "reload its workers by that signal to its first process",
-    "rolling": "be reloaded by restarting one of its instances after the other",
+    "HUP": "reload its workers when its first process receives this signal",
+    "rolling": "be reloaded by restarting its instances one after the other",
     "max-requests": "replace a worker after MAX_REQUESTS requests",
 }
-# The demands of a test for such a replacement, and the words of `renews=` that meet them.
+# A test's demands for such a replacement: a description, and the words of `renews=` that meet the demand.
 RELOAD, MAX_REQUESTS = "reload", "max-requests"
 DEMANDED = {
     RELOAD: ("replace its workers gracefully on demand", {"HUP", "rolling"}),
@@ -51,7 +52,7 @@ DEMANDED = {
 # The words of `dialect=`, the protocol over a WebSocket (docs/websockets.rst).
 DIALECTS = ("plain", "socket.io", "action-cable")
 
-MOST_REASONS = 3  # shown characters in an error message
+MOST_REASONS = 3  # maximum number of reasons in an error message
 
 # A test uses one of two protocols, and each setup serves one of them.
 HTTP = "http"
@@ -63,22 +64,22 @@ class Setup:
     """One way to serve the project.
 
     Args:
-        name: The name of its supervisor group, and of its variants.
+        name: The name of the supervisor group, followed by the names of the variants.
         label: The name in reports.
-        interface: wsgi, asgi, asgi-layer (ASGI over a channel layer), or a peer's (node, rack, bolt).
-        needs: Names of ``loadtests.setups.needs``.
-        docs: The source of its settings.
-        cannot: Words of CANNOT.
-        file: Its supervisor file.
-        services: The services that run with it.
-        charges: The services that count as its cost.
-        wrong: The fault that it demonstrates.
-        dialect: A word of DIALECTS, or empty for HTTP.
-        stack: A word of ``loadtests.setups.other_stacks``, or empty for today's stack or the user's.
-        variant: The variants of its environment (``loadtests.setups.variants``).
-        renews: Words of RENEWS.
-        offers: Words of OFFERS.
-        answers: The paths that it answers to GET, or empty if it serves the sample project.
+        interface: wsgi, asgi, asgi-layer (ASGI over a channel layer), or the interface of a peer (node, rack, bolt).
+        needs: The software that the setup needs (names of ``loadtests.setups.needs``).
+        docs: The source of the setup's settings.
+        cannot: The features that the server lacks (words of CANNOT).
+        file: The supervisor file.
+        services: The services that run with the setup.
+        charges: The services whose cost is a part of the setup's cost.
+        wrong: The fault that the setup demonstrates, or empty.
+        dialect: The protocol over WebSockets (a word of DIALECTS), or empty for HTTP.
+        stack: A word of ``loadtests.setups.other_stacks``, or empty for today's packages or the user's packages.
+        variant: The variants of the environment (``loadtests.setups.variants``).
+        renews: The ways in which the workers can be replaced under load (words of RENEWS).
+        offers: The features that few servers have (words of OFFERS).
+        answers: The paths that the setup answers to GET, or empty if it serves the sample project.
     """
 
     name: str
@@ -100,7 +101,7 @@ class Setup:
 
     @property
     def group(self) -> str:
-        """The name of its supervisor group."""
+        """The name of the setup's supervisor group."""
         return self.file.stem
 
     @property
@@ -113,11 +114,11 @@ class Setup:
         if self.stack or self.interface in ("node", "rack"):
             return "it has its own packages"
         if variant.is_hopless and self.interface != "asgi":
-            return "hopless is for ASGI, and it is served otherwise"
+            return "hopless is only for ASGI setups"
         if variant.is_hopless and self.dialect and "channels" not in self.needs:
-            return "hopless is for Django and Channels, and it answers WebSockets without them"
+            return "hopless is only for WebSockets through Django and Channels"
         if variant.python and self.services:
-            return "another Python is for setups without services"
+            return "another Python is only for setups without services"
         if variant.package in needs.PACKAGES and needs.PACKAGES[variant.package] not in _needs(self):
             return f"it doesn't use {variant.package}"
         return None
@@ -136,7 +137,7 @@ class Setup:
         return changed
 
     def refuses(self, demands: Iterable[str]) -> str | None:
-        """Describe the demands (words of CANNOT and OFFERS, and HTTP) that it can't meet, or return None."""
+        """Return why the setup can't meet these demands (HTTP, and words of CANNOT and OFFERS), or None if it can."""
         demands = set(demands)
         if self.dialect and HTTP in demands:
             return "it only supports WebSockets, not HTTP tests"
@@ -167,10 +168,10 @@ def find(names: Iterable[str], variants: Sequence[Variant] = ()) -> list[Setup]:
 
     Args:
         names: The names.
-        variants: The variants with which each setup that they change is added again.
+        variants: The variants. If a variant changes a setup, the list contains the setup with and without the variant.
 
     Raises:
-        UserError: If a name is unknown, with the nearest names, or if a variant changes none of the setups.
+        UserError: If a name is unknown (the message contains the nearest names), or a variant changes no setup.
     """
     setups = known()
     found = []
@@ -184,10 +185,10 @@ def find(names: Iterable[str], variants: Sequence[Variant] = ()) -> list[Setup]:
 
 
 def require_used(variant: Variant, chosen: Sequence[Setup]) -> None:
-    """Check that a variant changes a setup.
+    """Check that a variant changes at least one of the chosen setups.
 
     Raises:
-        UserError: If it changes none of the chosen setups.
+        UserError: If the variant changes none of them.
     """
     reasons = {setup.name: setup.unfit(variant) for setup in chosen}
     if all(reasons.values()):
@@ -200,7 +201,7 @@ def missing(setup: Setup, bin: Path | None = None) -> str | None:
 
     Args:
         setup: The setup.
-        bin: The directory of the servers' Python and commands. The default is this Python's.
+        bin: The directory of the servers' Python and commands. The default is the sample project's directory.
 
     Returns:
         The line, or None if all software is installed.

@@ -1,4 +1,4 @@
-"""The redis-server that supervisor/redis.sh starts if REDIS_URL isn't set."""
+"""Find the redis-server that supervisor/redis.sh starts if REDIS_URL isn't set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from loadtests.setups import environment
 
-PORT = 6379  # default port of a URL
+PORT = 6379  # default port if a URL contains no port
 CONNECT_S = 3.0
 
 
@@ -22,7 +22,7 @@ def executable() -> str | None:
 
 
 def version() -> str | None:
-    """Return its version, such as ``6.2.14``."""
+    """Return the version of redis-server, such as ``6.2.14``, or None if it isn't installed."""
     binary = executable()
     if binary is None:
         return None
@@ -31,7 +31,7 @@ def version() -> str | None:
 
 
 def refusal(url: str) -> str | None:
-    """Return why the Redis of this URL can't be reached, or None if it can."""
+    """Return why Redis can't be reached at this URL, or None if it can."""
     parts = urlsplit(url)
     try:
         if parts.scheme == "unix":

@@ -1,4 +1,4 @@
-"""Read supervisor files. The first section is the benchmark's, and the others are supervisor's programs."""
+"""Read supervisor files, in which one section is for the benchmark, and the others describe supervisor's programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ PROGRAMS = ("group", "program", "fcgi-program")
 
 
 class SupervisorSection:
-    """The section ``[<kind>:<name>]`` of a supervisor file. Supervisor ignores it. ``name`` is the file's name.
+    """The section ``[<kind>:<name>]`` of a supervisor file, which supervisor ignores.
+
+    ``name`` is the name of the file without its extension.
 
     Raises:
         UserError: If the file lacks this section, or a group or program with this name.
@@ -37,10 +39,10 @@ class SupervisorSection:
         self._values = config[f"{kind}:{self.name}"]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a text.
+        """Return the value of a key.
 
         Raises:
-            UserError: If it is missing and has no default.
+            UserError: If the key is missing and there is no default.
         """
         value = self._values.get(key, default)
         if value is None:
@@ -48,7 +50,11 @@ class SupervisorSection:
         return value
 
     def words(self, key: str, known: Iterable[str]) -> tuple[str, ...]:
-        """Return a list of known words, or an empty list if the key is missing."""
+        """Return the words in a key's value, or an empty tuple if the key is missing.
+
+        Raises:
+            UserError: If a word isn't known.
+        """
         words = tuple(self._values.get(key, "").replace(",", " ").split())
         for word in words:
             if word not in known:
@@ -56,7 +62,11 @@ class SupervisorSection:
         return words
 
     def word(self, key: str, known: Iterable[str]) -> str:
-        """Return a known word, or an empty string if the key is missing."""
+        """Return the only word in a key's value, or an empty string if the key is missing.
+
+        Raises:
+            UserError: If the word isn't known, or there are several words.
+        """
         words = self.words(key, known)
         if len(words) > 1:
             raise UserError(f"{key} of [{self._values.name}]: one word is needed, not {len(words)}")

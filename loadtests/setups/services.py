@@ -1,4 +1,4 @@
-"""Read the services from supervisor/services. A service runs with a setup if the setup or a test asks for it."""
+"""Read the services from supervisor/services. A service runs with a setup if the setup or a test requires it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ PASSWORD = "PASSWORD_OF_SERVICE"
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """A service. The other fields are the same as in a setup.
+    """A supporting service. The other fields have the same meaning as in ``Setup``.
 
     Args:
-        ready: A file that appears in RUN_DIR when the service can be used, or empty if the servers wait for it.
-        elsewhere: ``VARIABLE=value`` for the servers if it runs on another machine, or empty if it can't.
-        here: ``VARIABLE=value`` for the servers if it runs on their machine and the environment doesn't name another.
-        as_one: Whether its processes come and go, and count as one process.
+        ready: A file that appears in RUN_DIR when the service can be used, or empty if the servers themselves wait.
+        elsewhere: ``VARIABLE=value`` for the servers if the service runs on another machine, or empty if it can't.
+        here: ``VARIABLE=value`` for the servers if the service runs on their machine. If the environment contains the
+            variable, it isn't replaced.
+        as_one: Whether the service's processes come and go, and count as one process.
     """
 
     name: str
@@ -43,12 +44,12 @@ class Service:
 
     @property
     def variable(self) -> str:
-        """The variable with the address of a service on another machine."""
+        """The environment variable that contains the address of the service for the servers."""
         return (self.elsewhere or self.here).partition("=")[0]
 
     @property
     def of_others(self) -> bool:
-        """Whether the environment names such a service, which another person runs."""
+        """Whether an environment variable names a running service, which the benchmark doesn't start."""
         return bool(os.environ.get(self.variable))
 
     def port_of_others(self) -> int:
@@ -67,19 +68,19 @@ class Service:
         return port
 
     def variable_for(self, address: str, port: int, password: str) -> tuple[str, str]:
-        """Return that variable and its value for this address."""
+        """Return the environment variable for the servers, and its value for a service at this address."""
         return self.variable, self.elsewhere.partition("=")[2].format(address=address, port=port, password=password)
 
 
 PGBOUNCER, PGBOUNCER_KNOB = "pgbouncer", "PGBOUNCER"
-# The services of session stores, by SESSIONS.
+# The services that session stores need, by the value of SESSIONS.
 _OF_SESSIONS = {"redis": ("redis",), "cached_db": ("redis",), "datastore": ("datastore",)}
 
 
 def required_by(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the services that knobs in ``env``, or in this process's environment, need: session stores and PgBouncer.
+    """Return the services (session stores and PgBouncer) that knobs in ``env`` or this process's environment need.
 
-    The setup pays for them, just as it does for a store or a pool within the server.
+    Their cost is a part of the setup's cost, like the cost of a session store or a pool within the server.
     """
     sessions = _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())
     return (*sessions, PGBOUNCER) if env.get(PGBOUNCER_KNOB) or os.environ.get(PGBOUNCER_KNOB) else sessions
@@ -89,17 +90,17 @@ def require_redis(names: Iterable[str]) -> None:
     """Check that the Redis of REDIS_URL is reachable, if these services include Redis.
 
     Raises:
-        UserError: If it isn't.
+        UserError: If Redis isn't reachable.
     """
     url = os.environ.get("REDIS_URL")
     if url and "redis" in names and (why := redis.refusal(url)):
-        raise UserError(f"REDIS_URL: there is no Redis: {why}. Start it, or leave REDIS_URL unset: one is started then")
+        raise UserError(f"REDIS_URL: Redis can't be reached: {why}. Start it, or unset REDIS_URL to use a new Redis")
 
 
 def found_here(names: Iterable[str]) -> dict[str, str]:
-    """Return the variables for the servers with the addresses of services on the same machine.
+    """Return the environment variables that contain the addresses of services on the servers' machine.
 
-    Variables that the environment sets are left out. If two services have the same variable, the first service wins.
+    Variables that are already set are left out. If two services use the same variable, the first service wins.
     """
     services = known()
     named = (services[name].here.partition("=") for name in reversed(tuple(names)) if services[name].here)

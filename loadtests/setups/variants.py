@@ -1,7 +1,6 @@
-"""Variants: changes of the environment that a setup runs in, such as another release of its server.
+"""Read variants, which change the environment of a setup, such as another release of its server.
 
-An environment is a Python, its packages, and the project that runs in it. Studies and run.json contain variants as
-texts.
+An environment consists of a Python, its packages, and the project. Studies and run.json contain variants as texts.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ class Variant:
     """One change of an environment.
 
     Args:
-        text: Its text in studies and run.json, which ``parse`` reads again.
-        package: The normalized name of the package that it replaces, or empty.
-        python: The version of its Python, such as ``3.13``, or empty.
+        text: The text in studies and run.json, which ``parse`` can read.
+        package: The normalized name of the package that the variant replaces, or empty.
+        python: The version of Python, such as ``3.13``, or empty.
         folder: The folder of another checkout of the user's project, or empty.
     """
 
@@ -45,7 +44,7 @@ class Variant:
 
     @property
     def subject(self) -> str:
-        """The subject that it changes. Variants with the same subject exclude each other."""
+        """The part of the environment that the variant changes. Variants of the same part exclude each other."""
         return self.package or ("the Python" if self.python else "the folder" if self.folder else self.text)
 
     @property
@@ -54,7 +53,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """A short name that can be a part of a label, such as ``granian-2.7.9``."""
+        """A short name for the labels of setups, such as ``granian-2.7.9``."""
         source = self.text.partition(" @ ")[2]
         if source:
             name = f"{self.package}-{source.rpartition('/')[2].partition('@')[2][:8] or 'source'}"
@@ -65,7 +64,7 @@ class Variant:
         return _NO_LABEL.sub("-", name).strip("-.")[:_MOST_OF_A_LABEL] or "other"
 
     def name_for(self, label: str) -> str:
-        """Return the label's name with this variant: ``granian-wsgi-2.7.9``."""
+        """Return the label of a setup with this variant, such as ``granian-wsgi-2.7.9``."""
         repeated = f"{self.package}-" if self.package and label.startswith(self.package) else ""
         return f"{label}-{self.name.removeprefix(repeated)}"
 
@@ -82,7 +81,7 @@ def parse(text: str) -> Variant:
     if match := _PYTHON.fullmatch(text):
         return Variant(f"python={match[1]}", python=match[1])
     if without_accounts(text) != text:
-        raise UserError("variant: its URL has a user or a password, which run.json would contain. Store it in git")
+        raise UserError("variant: run.json would store the user or password in the URL. Use a git credential helper")
     if match := _PACKAGE.fullmatch(text):
         version = match["version"].replace(" ", "")
         if version.startswith("@"):
@@ -96,7 +95,7 @@ def parse(text: str) -> Variant:
 
 
 def parse_options(texts: Sequence[str]) -> list[Variant]:
-    """Read the variants of the option ``--variant``, each of another environment.
+    """Read the values of the option ``--variant``. Each value is for a separate environment.
 
     Raises:
         UserError: If a text isn't a variant, or names a Python that this machine lacks.
@@ -117,11 +116,11 @@ def parse_environment(texts: Sequence[str]) -> tuple[Variant, ...]:
     """Read the variants of one environment.
 
     Raises:
-        UserError: If a text isn't a variant, or two exclude each other.
+        UserError: If a text isn't a variant, or two variants exclude each other.
     """
     found = tuple(parse(text) for text in texts)
     subjects = [one.subject for one in found]
     for one in found:
         if subjects.count(one.subject) > 1:
-            raise UserError(f"variant: two of them change {one.subject}. Use a separate setup for each")
+            raise UserError(f"variant: two variants change {one.subject}. Use a separate setup for each variant")
     return found

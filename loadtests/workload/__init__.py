@@ -1,4 +1,4 @@
-"""The content of a load: requests, mixes, recordings and journeys. This package does no input or output."""
+"""Describe the content of a load: requests, mixes, recordings and journeys. This package doesn't send any requests."""
 
 from loadtests.workload.conversation import Conversation
 from loadtests.workload.event_streams import EventStreams

@@ -15,12 +15,12 @@ from loadtests.workload.request import PATH
 
 FORMATS = "common, combined, Gunicorn's default"
 WITHOUT_BODY = ("GET", "HEAD")
-MAX_LINE_CHARACTERS = 65_536  # servers already refuse much shorter requests
+MAX_LINE_CHARACTERS = 65_536  # servers refuse requests that are much shorter
 MAX_REQUESTS = 2_000_000  # all requests are in memory at the same time
 # The visitor's browser had the file in its cache, or requested a part. A load has no cache and requests the whole file.
 WHOLE = {206: 200, 304: 200}
-# The log's status if no client got an answer, or no client waited for it: a visitor was slow (408), nginx closed the
-# connection (444) or could not read the request (494 to 497), or the visitor left (499, or 460 for Amazon's balancer).
+# The statuses in a log of requests without an answer: a visitor was slow (408), nginx closed the connection (444) or
+# could not read the request (494 to 497), or the visitor left (499, or 460 in the logs of Amazon's load balancer).
 UNANSWERED = {"408", "444", "460", "494", "495", "496", "497", "499"}
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -33,7 +33,7 @@ _REQUEST = re.compile(r"([A-Z]+) (\S+)(?: HTTP/[\d.]+)?")
 
 
 def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redaction) -> tuple[list[Sent], list[str]]:
-    """Return the requests in a log, and remarks on those left out.
+    """Return the requests in a log, and remarks on requests that are left out.
 
     Args:
         lines: The lines of the log.
@@ -42,7 +42,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
         redaction: Removes the secrets.
 
     Raises:
-        UserError: If a line has an unknown format, or the log has too many requests or none.
+        UserError: If a line has an unknown format, or the log contains no requests or too many.
     """
     sent: list[Sent] = []
     unknown: list[int] = []
@@ -64,10 +64,10 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
         else:
             others[match[1]] += 1
         if len(sent) > MAX_REQUESTS:
-            raise UserError(f"{where}: has more than {MAX_REQUESTS:,} requests. Take a part of it, as with head -n")
+            raise UserError(f"{where}: contains more than {MAX_REQUESTS:,} requests. Use a part, as with head -n")
     found = len(sent) + not_http + given_up.total() + others.total()
     if not found and not unknown:
-        raise UserError(f"{where}: an empty access log")
+        raise UserError(f"{where}: is an empty access log")
     if unknown and not (skip_unknown and found):
         more = f" and {len(unknown) - 1:,} more are" if len(unknown) > 1 else " is"
         skip = "; --skip-unknown leaves them out" if found else ""
@@ -75,9 +75,9 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
     statuses = ", ".join(sorted(given_up))
     return list(_spread(sent)), [
         *left_out("in an unknown format", len(unknown)),
-        *left_out("that are not HTTP requests", not_http),
-        *left_out(f"that were not answered (status {statuses} of the log)", given_up.total()),
-        *left_out(f"with a body, which a log does not hold ({', '.join(sorted(others))})", others.total()),
+        *left_out("that are not HTTP", not_http),
+        *left_out(f"that were not answered (status {statuses} in the log)", given_up.total()),
+        *left_out(f"with a body, which a log does not contain ({', '.join(sorted(others))})", others.total()),
     ]
 
 
@@ -105,7 +105,7 @@ def _path(target: str, redaction: Redaction) -> str:
     if not target.startswith("/"):
         try:
             parts = urlsplit(target)
-        except ValueError:  # from a scanner; it is left out with other paths that can't be sent
+        except ValueError:  # probably from a scanner; paths that can't be sent are left out later
             return target
         path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
     return redaction.path(path) if PATH.fullmatch(path) else path
@@ -117,7 +117,7 @@ def _status(text: str) -> int:
 
 
 def _spread(sent: list[Sent]) -> Iterator[Sent]:
-    """Sort the requests, and spread requests in the same second evenly over it. A log's times have whole seconds."""
+    """Sort the requests, and spread the requests of each second evenly, because a log contains only whole seconds."""
     of_second = Counter(one.at for one in sent)
     passed: Counter[float] = Counter()
     for one in sorted(sent, key=lambda one: one.at):

@@ -1,4 +1,4 @@
-"""The messages and connections of a load over WebSockets."""
+"""Describe the messages and connections of a load over WebSockets."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from loadtests.formatting import plural
 from loadtests.workload.script import SCRIPT, Script
 
 DOES = ("connect", "idle", "echo", "broadcast")
-SENDING = ("echo", "broadcast")  # values of ``does`` that use open connections
+SENDING = ("echo", "broadcast")  # values of ``does`` that send over open connections
 
-MAX_CONNECTIONS = 60_000  # approximate number of ports of an address
+MAX_CONNECTIONS = 60_000  # approximate number of ports that an address can use
 MAX_BYTES = 1_000_000  # the maximum that the channel layers' specification guarantees
 
 
@@ -21,12 +21,11 @@ class Conversation:
 
     ``does`` is one of:
 
-    - ``connect``: each send opens a connection, and closes it when it is ready. The response time ends when it is
-      ready.
+    - ``connect``: each send opens a connection, and closes it when the connection is ready. This is also the end of the
+      response time.
     - ``idle``: ``receivers`` connections stay open, and nothing is sent. They are opened in ``steps``, so that the
       server can be observed in between.
-    - ``echo``: each send is a message that must come back, on one of the load's ``connections``. These stay open and
-      take turns.
+    - ``echo``: each send is a message that must come back. The load's ``connections`` stay open and send in turn.
     - ``broadcast``: ``receivers`` connections stay open, distributed over ``rooms``. One of the load's ``connections``
       publishes each send in one of the rooms, in turn. The response time ends when the server has accepted the message.
       Each arrival at a receiver is a delivery.
@@ -35,16 +34,16 @@ class Conversation:
     the next slice, or for the next send that needs it.
 
     Args:
-        does: One of the above.
-        dialect: The protocol of the messages, a file of generator/dialects/.
+        does: The kind of conversation (see the list above).
+        dialect: The protocol of the messages, which is the name of a file in generator/dialects/.
         prefix: The prefix of the server's paths. If empty, the path comes from the load's request.
         receivers: The number of connections that only receive.
         rooms: The number of rooms.
-        steps: The number of steps to open connections.
-        size: The bytes of a payload, without the dialect's envelope.
+        steps: The number of steps in which the connections are opened.
+        size: The size of a payload in bytes, without the dialect's envelope.
         compression: Whether to offer permessage-deflate (RFC 7692).
-        masking: Without it, messages have a mask of zeros, to measure the generator's cost of masking.
-        script: The messages of the dialect ``script``, for a user's application.
+        masking: Whether to mask messages. If not, the mask is zero, to measure the cost of masking in the generator.
+        script: The messages of the dialect ``script``, which is for the user's application.
 
     Raises:
         UserError: If a value isn't valid.
@@ -63,27 +62,27 @@ class Conversation:
 
     def __post_init__(self) -> None:
         if self.does not in DOES:
-            raise UserError(f"a conversation does {quoted(self.does)}. It can do one of: {', '.join(DOES)}")
+            raise UserError(f"a conversation can't do {quoted(self.does)}. Allowed: {', '.join(DOES)}")
         if (self.script is None) == (self.dialect == SCRIPT):
             raise ValueError(f"a script is for the dialect {SCRIPT}. This is {self.dialect}")
         holds = self.does in ("idle", "broadcast")
         if holds and not 1 <= self.receivers <= MAX_CONNECTIONS:
-            raise UserError(f"{self.does} holds from 1 to {MAX_CONNECTIONS:,} receivers, not {self.receivers}")
+            raise UserError(f"{self.does} needs from 1 to {MAX_CONNECTIONS:,} receivers, not {self.receivers}")
         if not holds and self.receivers:
-            raise UserError(f"{self.does} has no receivers; 'connections' is their number")
+            raise UserError(f"{self.does} has no receivers. Set the number of 'connections' instead")
         if not 1 <= self.rooms <= max(self.receivers, 1):
             among = plural(max(self.receivers, 1), "receiver")
-            raise UserError(f"{among} cannot be in {self.rooms} rooms. Each room needs one")
+            raise UserError(f"{among} cannot be in {self.rooms} rooms. Each room needs a receiver")
         if not 1 <= self.steps <= (self.receivers if self.does == "idle" else 1):
             raise UserError(
-                f"only idle connections are opened in steps, at least one in each, not in {self.steps} steps"
+                f"only idle connections are opened in steps, with a connection in each step, not in {self.steps} steps"
             )
         if not 1 <= self.size <= MAX_BYTES:
-            raise UserError(f"a payload has from 1 to {MAX_BYTES:,} bytes, not {self.size}")
+            raise UserError(f"a payload must be from 1 to {MAX_BYTES:,} bytes, not {self.size}")
 
     @property
     def counts_each(self) -> float:
-        """The number of deliveries for each published message, or 1 if nothing is published."""
+        """The number of deliveries for each published message, or 1 if the conversation publishes no messages."""
         return self.receivers / self.rooms if self.publishes else 1.0
 
     @property

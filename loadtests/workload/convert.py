@@ -27,9 +27,9 @@ class ConvertOptions:
 
     Args:
         hosts: The hosts in a HAR file whose requests are used. The default is the first request's host.
-        keep: The secrets to keep.
-        skip_unknown: Whether to skip lines of a log in an unknown format.
-        times: Whether to keep the times.
+        keep: The possible secrets to keep.
+        skip_unknown: Whether to skip the lines of a log that are in an unknown format.
+        times: Whether to keep the times of the requests, for a replay.
         max_requests: The maximum number of different requests.
     """
 
@@ -55,7 +55,7 @@ def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Convert
     """Convert a recording to a workload file or a journey.
 
     Raises:
-        UserError: If it can't be converted.
+        UserError: If the recording can't be converted.
     """
     if kind != JOURNEY:
         workload = convert(kind, file, options)
@@ -67,16 +67,16 @@ def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Convert
 
 
 def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedWorkload:
-    """Convert a HAR file or an access log to a workload, without secrets except those to keep.
+    """Convert a HAR file or an access log to a workload. Remove secrets, except secrets that the user keeps.
 
     Raises:
-        UserError: If it can't be converted.
+        UserError: If the recording can't be converted.
     """
     if kind not in KINDS:
         raise unknown("kind of recording", kind, KINDS)
     if kind == "log" and (options.hosts or options.keep.cookies or options.keep.headers):
         raise UserError(
-            "--host, --keep-cookies and --keep-header are for a HAR file. An access log holds neither hosts nor headers"
+            "--host, --keep-cookies and --keep-header are for a HAR file. An access log contains no hosts or headers"
         )
     if kind == "har" and options.skip_unknown:
         raise UserError("--skip-unknown is for the lines of an access log")
@@ -91,7 +91,7 @@ def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedW
 
 
 def write(found: Converted, output: Path) -> None:
-    """Write the file.
+    """Write a converted recording to a new file.
 
     Raises:
         UserError: If the file exists or can't be written.
@@ -102,12 +102,12 @@ def write(found: Converted, output: Path) -> None:
 
 
 def text(found: RecordedWorkload, file: Path) -> str:
-    """Return the text of the workload file."""
+    """Return the text of the workload file for a recorded workload."""
     return to_toml(found.workload, (f"From {file.name}.", *found.remarks))
 
 
 def _har(file: Path) -> str:
-    """Return the text of a HAR file with its attached bodies, from its folder or its zip archive."""
+    """Return the text of a HAR file, with the bodies from separate files in the same folder or the same zip archive."""
     content = _content(file)
     if not zipfile.is_zipfile(io.BytesIO(content)):
         return har.with_attached(_text(content), lambda name: _attached(file.parent / Path(name).name))
@@ -115,7 +115,7 @@ def _har(file: Path) -> str:
         names = {one.filename for one in archive.infolist() if one.file_size < MAX_BYTES}
         recording = next((name for name in sorted(names) if name.endswith(".har")), None)
         if recording is None:
-            raise UserError(f"{file}: a zip archive without a HAR file")
+            raise UserError(f"{file}: is a zip archive without a HAR file")
         text = _text(archive.read(recording))
         return har.with_attached(text, lambda name: archive.read(name) if name in names else None)
 

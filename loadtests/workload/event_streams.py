@@ -1,4 +1,4 @@
-"""Streams of server-sent events that are read while requests are sent."""
+"""Describe streams of server-sent events that a load reads while it sends requests."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from loadtests.errors import UserError
 from loadtests.workload.conversation import MAX_CONNECTIONS
 from loadtests.workload.request import Request
 
-PROTOCOL = "events"  # the generator's protocol
+PROTOCOL = "events"  # name of the generator's protocol
 
 
 @dataclasses.dataclass(frozen=True)
 class EventStreams:
     """A number of streams at the same time, each over a separate connection.
 
-    An ended stream starts again. The first streams start at different times within the length of a stream. No stream
-    starts after the load's duration, and streams that are running at that time have the grace period.
+    A stream that ends starts again. The first streams start at different times within the length of a stream. No stream
+    starts after the load's duration, and streams that are running then may end within the grace period.
 
     Args:
         request: The request of a stream.
         count: The number of streams at the same time.
         events: The number of events in a stream.
-        interval_s: The time between the server's events.
-        body: The complete answer, or None to skip the check.
-        pause_s: A client reads nothing for this time after its first event.
-        leave_s: A client leaves at this time after its stream was due, and another one comes.
-        endings: A request that returns the ended views. Each stream's request has a parameter ``note``, which is a
-            text, a dot and a number. ``endings`` gets the text. Its answer has a line for each ended view, with the
-            number and the seconds since its end.
+        interval_s: The time between two events, in seconds.
+        body: The expected answer, or None to skip the check.
+        pause_s: The seconds for which a client reads nothing after its first event.
+        leave_s: The seconds after the due start of a stream until its client leaves and another client comes, or None.
+        endings: A request that returns the ended views. The request of each stream has a parameter ``note``, which
+            consists of a text, a dot and a number. In the request ``endings``, this parameter is only the text. The
+            answer contains a line for each ended view, with its number and the seconds since its end.
 
     Raises:
         UserError: If the number of streams isn't valid.
@@ -49,5 +49,5 @@ class EventStreams:
 
     @property
     def length_s(self) -> float:
-        """The length of a stream without delays."""
+        """The length of a stream without delays, in seconds."""
         return self.events * self.interval_s

@@ -1,4 +1,4 @@
-"""Requests in TOML: in a workload file, in a study, or in a test with one request."""
+"""Read requests in TOML, from a workload file, from a study, or from a test with one request."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
                 raise ValueError(f"body_base64: is not base64: {error}") from None
 
     def request(self, folder: Path, name: str | None = None, weight: float = 1.0) -> Request:
-        """Return the request. Its ``body_file`` is below ``folder``.
+        """Convert the table to a request. ``folder`` is the folder of the TOML file, and contains the ``body_file``.
 
         Raises:
-            UserError: If it isn't valid. The message starts with the key.
+            UserError: If the request isn't valid. The message starts with the key.
         """
         listed = {key: [value] if isinstance(value, str) else value for key, value in self.headers.items()}
         headers = tuple((key, value) for key, values in listed.items() for value in values)
@@ -90,20 +90,20 @@ def read(path: Path) -> Workload:
     """Read a workload file.
 
     Raises:
-        UserError: If it isn't valid. The message contains the file, the key and the allowed values.
+        UserError: If the file isn't valid. The message contains the file, the key and the allowed values.
     """
     table = decode.convert(decode.read_toml(path), WorkloadTable, str(path))
     return workload(table.requests, str(path), "", path.parent)
 
 
 def workload(tables: Sequence[MixedRequestTable], where: str, prefix: str, folder: Path) -> Workload:
-    """Convert tables to a workload.
+    """Convert the tables of requests to a workload.
 
     Args:
         tables: The tables of requests.
         where: The name of the file, for messages.
-        prefix: The path in the file, for messages.
-        folder: The folder of the requests' files.
+        prefix: The start of the keys in the file, for messages.
+        folder: The folder that contains the body files.
 
     Raises:
         UserError: If a request isn't valid.

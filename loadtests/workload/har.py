@@ -17,8 +17,8 @@ from loadtests.workload.recorded import Sent, left_out
 from loadtests.workload.redaction import Redaction
 from loadtests.workload.request import SENDERS_OWN
 
-# Headers about the browser, its cache or the recorded server's name. Django's CSRF protection refuses a POST with
-# Origin or Referer of another host. If-None-Match turns a page into an empty 304.
+# Headers about the browser, its cache or the recorded server's name. Django's CSRF protection refuses a POST if Origin
+# or Referer names another host. If-None-Match turns a page into an empty 304.
 BROWSERS_OWN = {
     "cache-control", "dnt", "host", "if-modified-since", "if-none-match", "origin", "pragma", "priority", "referer",
     "upgrade-insecure-requests",
@@ -30,7 +30,9 @@ UNESCAPED = "!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 
 def read(text: str, where: str, hosts: Sequence[str], redaction: Redaction) -> tuple[list[Sent], list[str]]:
-    """Return the requests to some hosts, and remarks on those left out. With several hosts, each names its host.
+    """Return the requests to some hosts, and remarks on requests that are left out.
+
+    If there are several hosts, each request has a Host header.
 
     Args:
         text: The text of the file.
@@ -39,14 +41,14 @@ def read(text: str, where: str, hosts: Sequence[str], redaction: Redaction) -> t
         redaction: Removes the secrets.
 
     Raises:
-        UserError: If it isn't a HAR file, or doesn't contain a request to the host.
+        UserError: If the text isn't a HAR file, or doesn't contain a request to a host.
     """
     known, remarks = entries(text, where, hosts, redaction)
     return [entry.sent(redaction, names_host=len(hosts) > 1) for entry in known], remarks
 
 
 def entries(text: str, where: str, hosts: Sequence[str], redaction: Redaction) -> tuple[list[HarEntry], list[str]]:
-    """Return the same as ``read``, but with all recorded data of each request, including secrets."""
+    """Return the same requests as ``read``, but with all of their recorded data, including secrets."""
     listed = _entries(text, where, redaction)
     web = [entry for entry in listed if entry.url.scheme in ("http", "https")]
     there = list(dict.fromkeys(entry.host for entry in web))
@@ -113,7 +115,7 @@ class HarEntry:
         return next((value for name, value in self.headers if name.lower() == "content-type"), "").lower()
 
     def sent(self, redaction: Redaction, names_host: bool = False) -> Sent:
-        """Return the request for a workload, without secrets, with a Host header if it ``names_host``."""
+        """Return the request for a workload, without secrets. If ``names_host`` is set, add a Host header."""
         host = (("Host", self.host),) if names_host else ()
         return Sent(
             at=self.at,
@@ -129,24 +131,24 @@ def _entries(text: str, where: str, redaction: Redaction) -> list[HarEntry]:
     try:
         values = json.loads(text)
     except ValueError as error:
-        raise UserError(f"{where}: not JSON, so not a HAR file: {error}") from None
+        raise UserError(f"{where}: is not JSON, so it is not a HAR file: {error}") from None
     except RecursionError:
-        raise UserError(f"{where}: JSON, but not a HAR file: it is nested too deeply") from None
+        raise UserError(f"{where}: is JSON, but not a HAR file: it is nested too deeply") from None
     try:
         listed = values["log"]["entries"]
     except (KeyError, TypeError):
         listed = None
     if not isinstance(listed, list):
-        raise UserError(f"{where}: JSON, but not a HAR file: it has no log.entries")
+        raise UserError(f"{where}: is JSON, but not a HAR file: it has no log.entries")
     if not listed:
-        raise UserError(f"{where}: an empty HAR file: nothing was recorded")
+        raise UserError(f"{where}: is an empty HAR file: nothing was recorded")
     found = []
     for number, entry in enumerate(listed, start=1):
         try:
             found.append(_entry(entry, redaction))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             why = f"{type(error).__name__}: {error}"
-            raise UserError(f"{where}: entry {number} is not one of a HAR file ({why})") from None
+            raise UserError(f"{where}: entry {number} is not valid in a HAR file ({why})") from None
     return found
 
 
@@ -178,9 +180,9 @@ def _path(url: SplitResult) -> str:
 
 
 def _led_to(url: SplitResult, response: dict[str, Any]) -> str:
-    """Return the path of the answer's redirect on the same host.
+    """Return the path of the answer's redirect on the same host, or an empty string.
 
-    Some browsers record it separately, but all browsers record it as a header.
+    Some browsers record the redirect separately, but all browsers record its header.
     """
     headers = {str(header.get("name")).lower(): header.get("value") for header in response.get("headers") or ()}
     where = str(response.get("redirectURL") or headers.get("location") or "")
@@ -204,9 +206,9 @@ def _url(text: str) -> SplitResult:
 
 
 def _matters(name: str, redaction: Redaction) -> bool:
-    """Return whether a header is part of the request's meaning, or has a name to keep.
+    """Return whether a header is a part of the request's meaning, or the user keeps headers with this name.
 
-    Names with a colon are the request line in HTTP/2.
+    Names that start with a colon are the request line of HTTP/2.
     """
     lowered = name.lower()
     if lowered in SENDERS_OWN or lowered.startswith(":"):
@@ -226,7 +228,7 @@ def _body(request: dict[str, Any]) -> bytes | None:
 
 
 def with_attached(text: str, attached: Callable[[str], bytes | None]) -> str:
-    """Return the text of a HAR file with the bodies of requests that are in attached files, if there are any."""
+    """Return the text of a HAR file, with the bodies that are in attached files inserted into the requests."""
     try:
         values = json.loads(text) if ATTACHED in text else {}
         for data in (entry["request"].get("postData") or {} for entry in values["log"]["entries"]):

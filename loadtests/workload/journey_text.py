@@ -13,7 +13,7 @@ from loadtests.workload import recorded_journey_har, recorded_journey_ons
 from loadtests.workload.recorded_journey import HOLE, WalkedJourney, WalkedStep, holes
 
 WIDTH = 120
-TAKEN = "Journey"  # a name that the class in the file can't have
+TAKEN = "Journey"  # the name of the base class, which the class in the file can't use
 
 
 def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
@@ -22,7 +22,7 @@ def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
     Args:
         text: The text of the file.
         where: The name of the file, for messages.
-        hosts: The host in a HAR file.
+        hosts: The host in a HAR file whose requests are used.
 
     Raises:
         UserError: If the file isn't valid.
@@ -30,7 +30,7 @@ def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: not JSON, so neither a HAR file nor requests of ONS: {error}") from None
+        raise UserError(f"{where}: is not JSON, so neither a HAR file nor requests of ONS: {error}") from None
     if isinstance(values, dict) and "requests" in values and "log" not in values:
         if hosts:
             raise UserError("--host is for a HAR file; ONS's requests contain no hosts")
@@ -59,7 +59,7 @@ def _head(found: WalkedJourney, file: Path) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Make a text safe for a docstring. It may contain names from another person."""
+    """Make a text safe for a docstring, because names in a recording may contain any characters."""
     return "".join(one if one.isprintable() and one not in '\\"' else "?" for one in text)
 
 
@@ -98,7 +98,7 @@ def _first_page(steps: Sequence[WalkedStep]) -> int:
 
 
 def _begins(step: WalkedStep) -> str | None:
-    """Return the path of the application, if the first step gets a page whose path ends in a slash."""
+    """Return the path of the application if the first step requests a page whose path ends in a slash, or None."""
     return step.route if step.method == "GET" and not step.redirected and step.route.endswith("/") else None
 
 
@@ -124,7 +124,7 @@ def _step(step: WalkedStep, after_page: bool) -> Iterator[str]:
 
 
 def _fields(step: WalkedStep) -> Iterator[str]:
-    """Yield the fields as items of a dict. A field with several values has a list."""
+    """Yield the form fields of a step as items of a dict. The value of a repeated field is a list."""
     values: dict[str, list[str]] = {}
     for name, value in step.fields:
         values.setdefault(name, []).append(value)
@@ -134,9 +134,9 @@ def _fields(step: WalkedStep) -> Iterator[str]:
 
 
 def _literal(text: str, plain: bool = False) -> str:
-    """Return the source of a text, in double quotes if possible.
+    """Return a text as a Python literal, in double quotes if possible.
 
-    Names in braces are filled in from ``ids``, unless ``plain`` is set.
+    The literal replaces names in braces with values from ``ids``, unless ``plain`` is set.
     """
     written = repr(text)
     if '"' not in text:
@@ -148,7 +148,7 @@ def _literal(text: str, plain: bool = False) -> str:
 
 
 def _name(file: Path) -> str:
-    """Return the class's name from the file's name."""
+    """Return a name for the class, derived from the name of the recording's file."""
     words = re.findall(r"[A-Za-z0-9]+", file.stem)
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if name.isidentifier() and name != TAKEN else f"Recorded{name}"

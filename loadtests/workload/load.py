@@ -1,4 +1,4 @@
-"""The description of a load for an engine."""
+"""Describe a load, which an engine sends to a server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from loadtests.workload.secrets import without_login
 from loadtests.workload.users import Users
 
 DEFAULT_CONNECTIONS_CLOSED = 10
-DEFAULT_CONNECTIONS_FIXED = 1000  # below the usual limit of 1,024 open files of a server
+DEFAULT_CONNECTIONS_FIXED = 1000  # below a server's usual limit of 1,024 open files
 
 MAX_RATE = 1_000_000.0
 MAX_DURATION_S = 24 * 3600.0
@@ -28,23 +28,23 @@ MAX_PROCESSES = 64
 
 DEFAULT_ENGINE = "openloop"  # the only engine with all features
 
-ARRIVALS = ("random", "even")  # how the requests of a rate are spaced
+ARRIVALS = ("random", "even")  # the spacing of requests at a rate
 
 
 class Feature(Enum):
-    """The optional features of engines. The values are continuations of ``the engine ... cannot``."""
+    """The optional features of engines. The values complete the error message ``the engine ... cannot``."""
 
     FIXED_RATE = "send at a fixed rate"
-    CLOSED_LOOP = "send as fast as it is answered"
+    CLOSED_LOOP = "send in a closed loop"
     MIX = "send a mix of requests"
     REPLAY = "replay a recording"
     RANDOM_ARRIVALS = "send at random moments"
     PROCESSES = "share a load among several processes"
-    EARLY_STOP = "stop a probe that is lost"
-    RESPONSE_TIME = "count time from the intended send"
+    EARLY_STOP = "stop a probe early"
+    RESPONSE_TIME = "measure times from the intended send"
     SILENT = "hold silent connections"
     TLS = "trust the certificate of a run"
-    JOURNEYS = "have users walk a journey"
+    JOURNEYS = "run the journeys of users"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,37 +58,38 @@ class Load:
         bodies: The expected bodies in the order of the requests. None means that a body isn't checked. The tuple can be
             empty.
         recorded: For a replay, the time of each send (in seconds after the start, ascending) and the index of its
-            request. ``rate`` is then the mean rate, which the warm-up uses.
+            request. In that case, ``rate`` is the mean rate, which the warm-up uses.
         seed: The seed of the requests' order.
-        rate: The requests per second. None means a closed loop: each connection sends as soon as it gets an answer. It
-            is 0 if a conversation only holds connections.
+        rate: The requests per second. None means a closed loop: each connection sends as soon as it receives an answer.
+            The rate is 0 if a conversation only holds connections.
         arrival_seed: The seed of random send times, as if users were independent. None means even times.
         connections: The number of connections in a closed loop, or the maximum at a fixed rate. The defaults are 10 and
             1,000. If messages are sent over open connections, the default is 10.
         silent: The number of additional connections that send nothing. If the server closes one, the client connects
             again.
-        duration_s: The duration.
-        warmup_s: The time to send the same load before the measurement.
+        duration_s: The duration of the measurement, in seconds.
+        warmup_s: The seconds for which the same load is sent before the measurement.
         timeout_s: The maximum time of a request while the schedule runs (error ``timeout``).
         grace_s: The time for outstanding requests after the schedule's end. The default is ``timeout_s``.
-        listens_s: The time after the end to count duplicate and stray messages.
-        processes: The number of processes that share the rate and the connections, or the users. In a broadcast they
-            share the rooms, each with its receivers and as many publishers.
-        core: The CPU core of all processes.
+        listens_s: The seconds after the end in which duplicate and stray messages are still counted.
+        processes: The number of processes that share the rate and the connections, or the users. In a broadcast, the
+            processes share the rooms and their receivers, and each publishing process opens all ``connections``.
+        core: The CPU core on which all processes run.
         keep_alive: Whether connections stay open between requests.
         idle_s: The engine closes a connection that is idle for this time, so that the server doesn't close it at the
             moment of its use. Servers usually wait for at least five seconds.
         answer_s: The time of an answer without load, or 0 if it isn't known. A longer silence is a pause of the server.
-        protocol: The protocol, a file of generator/protocols/. With ``websocket``, there is a ``conversation``, and one
-            request with the path and headers of the handshakes. Its sends are called requests here.
+        protocol: The protocol, which is the name of a file in generator/protocols/. With ``websocket``, there is a
+            ``conversation``, and a single request with the path and headers of the handshakes. Messages count as
+            requests.
         conversation: The WebSocket messages and connections.
-        users: Users who run a journey. Nothing else is sent then, and only the headers of the single request are used,
-            for all requests of the users. They arrive during ``warmup_s``.
+        users: Users who run a journey. In that case, nothing else is sent, and all requests of the users have the
+            headers of the load's only request. The users arrive during ``warmup_s``.
         streams: The streams that are read while the requests are sent, with the protocol ``events``.
         slow_streams: More streams, which are counted separately.
         ca: The certificate (PEM) to trust for https://. The default is the system's certificates.
-        resumption: Whether a new connection resumes a TLS session if the server can. Otherwise each connection has a
-            full handshake.
+        resumption: Whether a new connection resumes a TLS session if the server supports this. Otherwise, each
+            connection starts with a full handshake.
 
     Raises:
         UserError: If a value isn't valid.
@@ -132,7 +133,7 @@ class Load:
         if self.bodies and len(self.bodies) != len(self.requests):
             raise ValueError(f"{len(self.bodies)} bodies for {len(self.requests)} requests")
         if self.recorded and (self.rate is None or self.recorded[-1][0] > self.duration_s):
-            raise ValueError("a replay has a mean rate, and lasts as long as its recording")
+            raise ValueError("a replay needs a mean rate, and must last at least as long as its recording")
         _check_range("the duration", self.duration_s, MAX_DURATION_S, "s")
         _check_range("the timeout", self.timeout_s, MAX_DURATION_S, "s")
         _check_range("the grace period", self.grace, MAX_DURATION_S, "s")
@@ -143,7 +144,7 @@ class Load:
             _check_range("the rate", self.rate, MAX_RATE, "requests per second")
             if self.rate * self.duration_s > MAX_REQUESTS:
                 raise UserError(
-                    f"{self.rate:g} requests per second for {self.duration_s:g} s are over {MAX_REQUESTS:,}"
+                    f"{self.rate:g} requests per second for {self.duration_s:g} s are more than {MAX_REQUESTS:,}"
                 )
             if self.planned < self.processes:
                 raise UserError(
@@ -179,22 +180,22 @@ class Load:
 
     @property
     def grace(self) -> float:
-        """``grace_s`` or its default."""
+        """The value of ``grace_s``, or its default if it isn't set."""
         return self.timeout_s if self.grace_s is None else self.grace_s
 
     @property
     def all_streams(self) -> tuple[EventStreams, ...]:
-        """The streams, with the slow ones last."""
+        """All streams of the load. The slow streams come last."""
         return tuple(one for one in (self.streams, self.slow_streams) if one)
 
     @property
     def only_holds(self) -> bool:
-        """Whether the load holds connections without sending."""
+        """Whether the load only holds connections open and sends nothing over them."""
         return self.conversation is not None and self.conversation.does == "idle"
 
     @property
     def connection_count(self) -> int:
-        """``connections`` or its default."""
+        """The value of ``connections``, or its default if it isn't set."""
         if self.connections is not None:
             return self.connections
         few = self.rate is None or (self.conversation is not None and self.conversation.sends)
@@ -204,7 +205,7 @@ class Load:
     def planned(self) -> int:
         """The number of requests that are due before the end, including one at the start, or 0 without a rate.
 
-        generator/schedule.js has the same arithmetic.
+        generator/schedule.js calculates the same number.
         """
         if self.recorded:
             return len(self.recorded)
@@ -212,21 +213,21 @@ class Load:
 
     @property
     def turns(self) -> int:
-        """The number of turns in sending: one for each process, or in a broadcast one for each room."""
+        """The number of senders that take turns: one for each process, or in a broadcast one for each room."""
         talk = self.conversation
         return talk.rooms if talk is not None and talk.publishes else self.processes
 
     @property
     def counts_each(self) -> float:
-        """The number of counted units for each send: the deliveries in a broadcast, or else 1."""
+        """The number of units that each send counts as: its deliveries in a broadcast, or else 1."""
         return 1.0 if self.conversation is None else self.conversation.counts_each
 
     def moments(self, turn: int) -> int | None:
-        """Return the seed of a turn's random send times, which differ in each turn, or None for even times."""
+        """Return the seed of the random send times for a turn, or None for even times. Each turn has another seed."""
         return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())
 
     def probing(self, rate: float, duration_s: float, turn: int) -> Load:
-        """Return the load of a search's probe, with another rate or number and other random send times."""
+        """Return the load of a probe in a search, with another rate (or number) and other random send times."""
         paced: dict[str, Any] = {"rate": rate / self.counts_each}
         if self.users is not None:
             users = self.users.as_many(rate)
@@ -269,7 +270,7 @@ def split(url: str) -> tuple[str, str]:
         good = False
     if not good or not url.isascii() or any(character.isspace() for character in url):
         shown = without_login(url)
-        raise UserError(f"{shown!r} is not a URL that can be loaded. It should look like http://127.0.0.1:8000/")
+        raise UserError(f"{shown!r} is not a URL for a load. It should look like http://127.0.0.1:8000/")
     if "@" in parts.netloc:
         raise UserError(f"{without_login(url)} contains a user name. Send it in the header Authorization")
     return f"{parts.scheme}://{parts.netloc}", urlunsplit(("", "", parts.path or "/", parts.query, ""))

@@ -1,10 +1,10 @@
-"""The order of a workload's requests: by weight, with a seed, and the same everywhere.
+"""Determine the order of a workload's requests from their weights and a seed. The order is the same on every machine.
 
-The sends of each request are spread evenly over the cycle, and each is then moved randomly within its part of the
-cycle. Any part of the cycle, not only the whole, has the right mix, within one or two sends of each request. A short
-probe therefore has the same mix as a long one, and a fast server gets the same mix as a slow one. A shuffle has the
-right mix only over the whole cycle. A weighted round robin has the right mix in any part too, but repeats after a few
-sends, and would stay in step with other cycles such as workers and connections.
+The sends of each request are spread evenly over a cycle, and each send is then moved randomly within its part of the
+cycle. So any part of the cycle contains the right mix, within one or two sends of each request. A short probe therefore
+sends the same mix as a long probe, and a fast server receives the same mix as a slow server. A shuffle contains the
+right mix only over the whole cycle. A weighted round robin also contains the right mix in any part, but it repeats
+after a few sends, and could stay in step with other cycles such as workers and connections.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ CYCLE = 1 << 16
 
 
 def order(weights: Sequence[float], seed: int) -> array.array[int]:
-    """Return the requests, as indices of ``weights``, in the order of a repeating cycle of sends.
+    """Return a cycle of sends, which the load repeats, as indices of ``weights``.
 
-    The cycle has CYCLE sends, or one send if there is only one request.
+    The cycle consists of CYCLE sends, or of one send if there is only one request.
     """
     chance = random.Random(seed)
     counts = shares(weights, CYCLE if len(weights) > 1 else 1)
@@ -28,7 +28,7 @@ def order(weights: Sequence[float], seed: int) -> array.array[int]:
 
 
 def shares(weights: Sequence[float], total: int) -> list[int]:
-    """Divide ``total`` by the weights with the largest remainder method. Each weight gets at least one."""
+    """Divide ``total`` in proportion to the weights, with the largest remainder method. Each share is at least 1."""
     spare = total - len(weights)
     exact = [max(weight / sum(weights) * total - 1, 0.0) for weight in weights]
     exact = [share / (sum(exact) or 1) * spare for share in exact]

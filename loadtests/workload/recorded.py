@@ -14,7 +14,7 @@ from loadtests.workload.request import MAX_RECORDED, METHODS, PATH, Request, Wor
 
 @dataclasses.dataclass(frozen=True, slots=True)  # there may be millions of requests
 class Sent:
-    """A recorded request with its time, in seconds of some clock."""
+    """A recorded request. Its time is in seconds of any clock."""
 
     at: float
     method: str
@@ -37,16 +37,16 @@ class RecordedWorkload:
 
 
 def workload(sent: Sequence[Sent], most: int, times: bool, what: str, read: Sequence[str] = ()) -> RecordedWorkload:
-    """Create a workload from the most frequent requests, weighted by their numbers.
+    """Create a workload from the most frequent requests. Their weights are their numbers in the recording.
 
-    They are in the order of their first appearance.
+    The requests are in the order of their first appearance.
 
     Args:
         sent: The recorded requests.
         most: The maximum number of different requests.
         times: Whether to keep the time of each request.
         what: The name of the recording, for messages.
-        read: The reader's remarks.
+        read: The remarks from reading the recording.
 
     Raises:
         UserError: If no request is left.
@@ -91,7 +91,7 @@ def _request(sent: Sequence[Sent], name: str) -> Request:
 
 
 def _names(keys: Sequence[tuple[object, ...]]) -> list[str]:
-    """Return method and path as names. Add numbers if requests differ only in their headers or body."""
+    """Return the method and path of each request as its name. Add numbers if only the headers or the body differ."""
     used: Counter[str] = Counter()
     names = []
     for method, path, *_ in keys:
@@ -102,9 +102,9 @@ def _names(keys: Sequence[tuple[object, ...]]) -> list[str]:
 
 
 def _taken(count: int, different: int) -> str:
-    return f"requests taken: {count:,}, different ones: {different:,}"
+    return f"requests used: {count:,}, different requests: {different:,}"
 
 
 def left_out(why: str, count: int) -> list[str]:
-    """Return a remark on the number of requests left out, or an empty list for 0."""
-    return [f"{count:,} left out {why}"] if count else []
+    """Return a list with a remark on requests that are left out, or an empty list if ``count`` is 0."""
+    return [f"left out: {plural(count, 'request')} {why}"] if count else []

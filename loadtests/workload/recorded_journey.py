@@ -1,6 +1,6 @@
-"""A recorded or written journey: a user's requests, step by step, and the redirects of the answers.
+"""Describe a recorded journey: a user's requests, step by step, and the redirects in the answers.
 
-Paths have names in braces, such as ``/orders/{id1}/``, for values that come from an earlier answer.
+Paths contain names in braces, such as ``/orders/{id1}/``, for values that come from an earlier answer.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class WalkedStep:
         method: The method.
         path: The path.
         status: The expected status.
-        fields: The fields of its form.
-        leads_to: The expected redirect, or empty if it isn't known.
-        thinks: Whether the user thinks before it.
-        follows: Whether it follows the redirect of the answer before it.
+        fields: The fields of the form that it sends.
+        leads_to: The target of the expected redirect, or empty if it isn't known.
+        thinks: Whether the user thinks before the request.
+        follows: Whether the request follows the redirect of the previous answer.
     """
 
     method: str
@@ -54,19 +54,19 @@ class WalkedStep:
 
 @dataclasses.dataclass(frozen=True)
 class WalkedJourney:
-    """The steps, and remarks on the requests that were used or left out."""
+    """The steps of a journey, and remarks on the recorded requests that were used or left out."""
 
     steps: tuple[WalkedStep, ...]
     remarks: tuple[str, ...]
 
 
 def holes(path: str) -> list[str]:
-    """Return the names in braces."""
+    """Return the names in braces in a path."""
     return HOLE.findall(path)
 
 
 def following(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """Mark the steps that follow the redirect of the step before them. The user doesn't think before these."""
+    """Mark the steps that follow the redirect of the previous step. Users don't think before such steps."""
     found: list[WalkedStep] = []
     for step in steps:
         last = found[-1] if found else None
@@ -90,7 +90,7 @@ def with_secrets_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
 
 
 def with_ids_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """Replace identifiers that first appear in an answer with names, because the next user gets other identifiers."""
+    """Replace identifiers that come from an answer with names, because the next user receives other identifiers."""
     names: dict[str, str] = {}
     known: set[str] = set()
     found = []

@@ -1,5 +1,5 @@
 """Read the journey of one user on one host from a HAR file."""
-# We don't use har2locust 0.9: it replays recorded tokens, ids and secrets, although answers contain new ones.
+# We don't use har2locust 0.9, because it replays recorded tokens, ids and secrets, although answers contain new values.
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from loadtests.workload.request import PATH
 from loadtests.workload.secrets import REPLACED, scrubbed, secret_of_name, telling
 
 METHODS = ("GET", "POST")
-PAUSED_S = 1.0  # minimum time between two requests in which the user was reading or typing
+PAUSED_S = 1.0  # if at least this time is between two requests, the user was reading or typing
 FIRST_ERROR = 400
 _STATIC = re.compile(r"(image|font|audio|video)/.*|text/css|(text|application)/(x-)?javascript|application/wasm")
 _STATIC_PATH = re.compile(r".+\.(css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|webmanifest|webp|woff2?)", re.I)
@@ -36,10 +36,10 @@ URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-dat
 
 
 def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
-    """Read the journey.
+    """Read the journey in a HAR file.
 
-    It doesn't contain cookies, passwords and other secrets: users have their own cookies, tokens come from the page
-    before, and users log in before the journey (``run --login``).
+    The journey doesn't contain cookies, passwords or other secrets: each user has separate cookies, tokens come from
+    the previous page, and users log in before the journey (``run --login``).
 
     Args:
         text: The text of the file.
@@ -72,7 +72,7 @@ def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
 
 
 def _kept(recorded: Sequence[HarEntry]) -> tuple[list[HarEntry], list[str]]:
-    """Return the requests that become steps, and remarks on the others."""
+    """Return the requests that become steps, and remarks on the requests that don't."""
     signing_in = {entry.url.path for entry in recorded if entry.method == "POST" and _has_password(entry)}
     remarks: Counter[str] = Counter()
     kept = []
@@ -85,9 +85,9 @@ def _kept(recorded: Sequence[HarEntry]) -> tuple[list[HarEntry], list[str]]:
 
 
 def _no_step(entry: HarEntry, signing_in: Iterable[str]) -> str | None:
-    """Return why a request doesn't become a step, as the end of a remark, or None if it does."""
+    """Return why a request doesn't become a step, for a remark of ``left_out``, or None if it becomes a step."""
     if entry.method not in METHODS:
-        return f"with the method {shown(entry.method)}: a journey has GET and POST"
+        return f"with the method {shown(entry.method)}: a journey contains only GET and POST"
     if entry.method == "GET" and (_STATIC.fullmatch(entry.kind) or _STATIC_PATH.fullmatch(entry.url.path)):
         return "for static files"
     if entry.url.path in signing_in:
@@ -99,18 +99,18 @@ def _no_step(entry: HarEntry, signing_in: Iterable[str]) -> str | None:
         return "with a path that is not percent-encoded"
     if entry.method == "POST" and entry.body and _fields(entry) is None:
         kind = shown(entry.content_type.partition(";")[0]) or "of no type"
-        return f"whose body isn't a form ({kind}): write them by hand"
+        return f"whose body isn't a form ({kind}); write it by hand"
     return None
 
 
 def _fields(entry: HarEntry) -> list[tuple[str, str]] | None:
-    """Return the fields of a sent form without its files, or None if it isn't a form."""
+    """Return the fields of a form, without its files, or None if the body isn't a form."""
     body = entry.body or b""
     if entry.content_type.startswith(URLENCODED):
         return parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
     if not entry.content_type.startswith(MULTIPART):
         return None
-    # The boundary in its original form, because the content type is in lower case.
+    # Read the boundary from the body, because the content type was converted to lower case.
     boundary = body.partition(b"\n")[0].strip()[2:].decode(errors="replace")
     head = f'Content-Type: {MULTIPART}; boundary="{boundary}"\n\n'
     parts = email.parser.BytesParser().parsebytes(head.encode() + body.replace(b"\r\n", b"\n"))
@@ -130,7 +130,7 @@ def _has_password(entry: HarEntry) -> bool:
 
 
 def _without_secrets(fields: Iterable[tuple[str, str]], replaced: Counter[str]) -> Iterable[tuple[str, str]]:
-    """Yield the fields without tokens, which come from the page before, and with possible secrets replaced."""
+    """Yield the fields with possible secrets replaced, and without tokens, which come from the previous page."""
     for name, value in fields:
         if _CSRF.search(name):
             continue

@@ -1,8 +1,8 @@
-"""Read the journey in a requests file of the Office for National Statistics.
+"""Read the journey in a requests file of the Office for National Statistics (ONS).
 
 See https://github.com/ONSdigital/eq-survey-runner-benchmark.
 
-The file has a list of GET and POST requests in order. Names in braces are placeholders for parts of an earlier
+The file contains a list of GET and POST requests in order. Names in braces are placeholders for parts of an earlier
 redirect.
 """
 
@@ -21,7 +21,7 @@ PLAIN = (str, int, float)
 
 
 def read(values: Mapping[str, Any], where: str) -> WalkedJourney:
-    """Read the journey.
+    """Read the journey in the content of a requests file.
 
     Args:
         values: The content of the file.
@@ -52,9 +52,9 @@ def _step(one: Any, where: str, number: int) -> WalkedStep:
     if method not in ("GET", "POST"):
         raise UserError(f"{where}: method: is {quoted(method)}. GET or POST is needed")
     if data and method == "GET":
-        raise UserError(f"{where}: data: is for a POST")
+        raise UserError(f"{where}: data: is only allowed in a POST")
     if not isinstance(data, dict):
-        raise UserError(f"{where}: data: is {quoted(data)}. Fields by their names are needed")
+        raise UserError(f"{where}: data: is {quoted(data)}. An object with the fields is needed")
     return WalkedStep(
         method,
         _path(one.get("url"), f"{where}: url"),
@@ -72,7 +72,7 @@ def _path(text: Any, where: str) -> str:
 
 
 def _fields(data: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
-    """Yield the fields. A field with several values occurs several times."""
+    """Yield the names and values of form fields. A field with several values is yielded several times."""
     for name, value in data.items():
         for one in value if isinstance(value, list) else [value]:
             if not isinstance(one, PLAIN):
@@ -81,12 +81,12 @@ def _fields(data: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
 
 
 def _remarks(steps: list[WalkedStep], schema: str) -> Iterator[str]:
-    yield f"requests taken: {len(steps):,}"
+    yield f"requests used: {len(steps):,}"
     if schema:
         yield (
-            f"the file for the schema {shown(schema)} doesn't contain the launch of a user. Write it at the start of "
-            "the journey, or log in with run --login"
+            f"the file for the schema {shown(schema)} doesn't contain the launch of a user. Write the launch at the "
+            "start of the journey, or log in with run --login"
         )
     blind = sum(step.redirected and not step.leads_to for step in steps)
     if blind:
-        yield f"{blind:,} of the redirects aren't checked, because the file doesn't contain their targets"
+        yield f"redirects that aren't checked, because the file doesn't contain their targets: {blind:,}"

@@ -23,7 +23,7 @@ from loadtests.workload.secrets import (
     telling,
 )
 
-# Headers of a login, which --keep-cookies keeps.
+# The headers of a logged-in user, which --keep-cookies keeps.
 OF_A_LOGIN = {
     "authorization", "cookie", "proxy-authorization", "x-api-key", "x-csrf-token", "x-csrftoken", "x-xsrf-token",
 }  # fmt: skip
@@ -31,17 +31,17 @@ OF_A_LOGIN = {
 _ASSET = re.compile(r".+\.(avif|css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|wasm|webmanifest|webp|woff2?)", re.I)
 _PART = re.compile(rb'(?i)(content-disposition:[^\r\n]*?\bname="([^"\r\n]*)"[^\r\n]*)')
 MAX_NAMES, LONGEST_NAME = 30, 40
-KEYS = 2  # number of parts after a telling part of a path that may be keys: /reset/MQ/c9x3kd-.../
+KEYS = 2  # maximum number of keys after a part of a path such as /reset/: /reset/MQ/c9x3kd-.../
 
 
 @dataclasses.dataclass(frozen=True)
 class Keep:
-    """The possible secrets that the user keeps.
+    """The possible secrets that the user wants to keep.
 
     Args:
         headers: The names of headers.
         fields: The names of query parameters, and of fields in forms and JSON.
-        cookies: Whether to keep cookies and other headers of a login.
+        cookies: Whether to keep cookies and other headers of logged-in users.
         paths: Whether to keep random-looking parts of paths.
     """
 
@@ -106,7 +106,7 @@ class Redaction:
         """Return remarks with the names of dropped, replaced and kept secrets.
 
         Raises:
-            UserError: If a name to keep doesn't occur.
+            UserError: If the requests don't contain a name that the user wants to keep.
         """
         for option, names in (("--keep-header", self._keep.headers), ("--keep-field", self._keep.fields)):
             for name in names:
@@ -114,7 +114,7 @@ class Redaction:
                     raise UserError(f"{option} {name}: the requests don't contain this name")
         unreadable = plural(self._unreadable, "file or body", "files or bodies")
         return [
-            *_named("dropped headers that may be secret", self._dropped, "--keep-header NAME keeps one"),
+            *_named("dropped headers that may be secret", self._dropped, "--keep-header NAME keeps a header"),
             *_named(
                 f"replaced by {REPLACED}, because it may be secret", self._replaced,
                 "--keep-field NAME keeps a field, and --keep-paths the paths",
@@ -127,7 +127,7 @@ class Redaction:
 
     def _keeps_header(self, name: str, value: str) -> bool:
         self._known.add(name.lower())
-        # The boundary of a form's parts is random, and no secret.
+        # The boundary in a form's content type is random, but it isn't a secret.
         text = unquote(value)
         secret = telling(name) or secret_of_name(name, text)
         secret = secret or (name.lower() != "content-type" and scrubbed(text) != text)
@@ -137,7 +137,7 @@ class Redaction:
         return kept
 
     def _segment(self, segment: str, behind_door: bool) -> str:
-        """Redact a part of a path. ``behind_door`` means that it may be a key."""
+        """Redact a part of a path. ``behind_door`` means that the part may be a key."""
         text = unquote(segment)
         asset = _ASSET.fullmatch(text) and ";" not in text
         new = text if asset else REPLACED if behind_door and key_looking(text) else scrubbed(text)
@@ -189,7 +189,7 @@ class Redaction:
         return head + gap + new.encode(errors="surrogateescape") + value[len(value.removesuffix(end)) :]
 
     def _json(self, name: str, value: Any, secret: bool) -> Any:
-        """Redact a JSON value. ``secret`` means that its container has a telling name."""
+        """Redact a JSON value. ``secret`` means that the name of its container marks a secret."""
         secret = secret or telling(name)
         if isinstance(value, dict):
             return {self._name(key): self._json(key, one, secret) for key, one in value.items()}
@@ -202,7 +202,7 @@ class Redaction:
         return value
 
     def _name(self, name: str) -> str:
-        """Return the name of a field, or a replacement if the name looks random and may itself be a secret."""
+        """Return the name of a field, or a replacement if the name itself looks random and may be a secret."""
         if not random_looking(name):
             return name
         self._replaced["name of a field"] += 1
@@ -215,7 +215,7 @@ class Redaction:
         return new
 
     def _value(self, name: str, value: str, secret: bool) -> str:
-        """Return the value of a field, with secrets replaced. A telling name makes the whole value a secret."""
+        """Return the value of a field with secrets replaced. If ``secret`` is set, replace the whole value."""
         shown = name or "a value without a name"
         self._known.add(shown.lower())
         secret = secret or secret_of_name(name, value)

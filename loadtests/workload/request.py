@@ -1,4 +1,4 @@
-"""A request, and a mix of requests for a load."""
+"""Describe the requests of a load, and mixes and recordings of requests."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ SENDERS_OWN = {
     "upgrade",
 }  # fmt: skip
 HEAVIEST = 1e12
-MAX_REQUESTS = 500  # maximum number, because each has a histogram in every trial
-MAX_RECORDED = 100_000  # maximum length of a replay, because run.json contains it
+MAX_REQUESTS = 500  # maximum number, because each request has a histogram in every trial
+MAX_RECORDED = 100_000  # maximum number of sends in a replay, because run.json contains them
 
 MAX_BODY_BYTES = 32_000_000  # in a workload, because run.json contains bodies that aren't in files
 
-PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, which is never sent
+PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, because clients never send fragments
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110, 5.5
 
 
 @dataclasses.dataclass(frozen=True)
 class BodyFile:
-    """The file of a body, and its size and digest. run.json contains only these."""
+    """The path, size and digest of a file that contains a body. run.json contains these values instead of the body."""
 
     path: str
     size: Count
@@ -53,10 +53,10 @@ class Request:
         path: The percent-encoded path with the query string.
         headers: Pairs of names and values. Names may repeat.
         body: The body.
-        weight: How often it is sent, relative to the workload's other requests.
+        weight: The frequency of the request, relative to the other requests of the workload.
         status: The expected status.
-        body_file: The file of the ``body``. The run folder then doesn't contain the body.
-        closes: Whether it has a separate connection that closes after the answer.
+        body_file: The file that contains the ``body``, which isn't stored in the run folder in that case.
+        closes: Whether the request uses a separate connection, which closes after the answer.
 
     Raises:
         UserError: If a value isn't valid.
@@ -79,14 +79,14 @@ class Request:
             raise UserError(f"path: is {self.path!r}; it must start with '/'")
         if not PATH.fullmatch(self.path):
             raise UserError(f"path: is {self.path!r}; write it percent-encoded, without a fragment (#)")
-        # After the checks of fields that may be part of the name, so that the error is about the right field.
+        # Check the name after the fields that may be a part of it, so that the error is about the right field.
         if not self.name or not self.name.isprintable():
             raise UserError(f"name: is {self.name!r}. A line of text is needed")
         if sum(name.lower() == "host" for name, _ in self.headers) > 1:
             raise UserError("headers: Host occurs twice. Leave one out")
         for name, value in self.headers:
             if not _TOKEN.fullmatch(name):
-                raise UserError(f"headers: {name!r} is not a header's name")
+                raise UserError(f"headers: {name!r} is not a valid header name")
             if name.lower() in SENDERS_OWN:
                 raise UserError(f"headers: {name} is set by the load generator. Leave it out")
             if not _VALUE.fullmatch(value):
@@ -97,7 +97,7 @@ class Request:
             raise UserError(f"status: is {self.status}. A final status from 200 to 599 is needed")
 
     def with_file(self, path: Path) -> Request:
-        """Return the request with the body of a file.
+        """Return the request with the content of a file as its body.
 
         Raises:
             UserError: If the file can't be read.
@@ -110,10 +110,10 @@ class Request:
         return dataclasses.replace(self, body=body, body_file=kept)
 
     def with_body(self) -> Request:
-        """Return the request of a run folder with the body of its file.
+        """Return a request from a run folder, with the body from its file.
 
         Raises:
-            UserError: If the file has changed.
+            UserError: If the file has changed since the start of the run.
         """
         if self.body_file is None:
             return self
@@ -138,12 +138,12 @@ class Request:
         of_file = values.pop("body_file")
         kept = {"body_file": of_file} if of_file else encoded(self.body)
         if not self.closes:
-            del values["closes"]  # few requests have this key, and the others keep the digests of older runs
+            del values["closes"]  # so that requests without this feature have the same digest as in older runs
         return {**values, "body": None, "body_base64": None, **kept}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Request:
-        """Create a request from the values of ``to_dict``.
+        """Create a request from values that ``to_dict`` has returned.
 
         Raises:
             ValueError: If a value isn't valid.
@@ -175,7 +175,7 @@ class Workload:
     ``at`` contains the times of each request, in seconds after the recording's start.
 
     Raises:
-        UserError: If it is empty or too large, or two requests have the same name.
+        UserError: If the workload is empty or too large, or two requests have the same name.
     """
 
     requests: tuple[Request, ...]
@@ -208,7 +208,7 @@ class Workload:
         """Return the recording at a multiple of its speed.
 
         Raises:
-            UserError: If it has no times, or the speed isn't above 0.
+            UserError: If the workload contains no times, or the speed isn't above 0.
         """
         if not self.at:
             raise UserError("it was not recorded: its requests have no times (at)")
@@ -221,13 +221,13 @@ class Workload:
 
 @dataclasses.dataclass(frozen=True)
 class Replay:
-    """A recording in order: when each send is due, in seconds (the first at 0), and the index of its request."""
+    """A recording as a sorted list of sends: the due time in seconds (0 for the first) and the index of the request."""
 
     sends: tuple[tuple[float, int], ...]
 
     @property
     def duration_s(self) -> float:
-        """From the first send to one mean gap after the last, as a schedule of that rate would last; at least 1 s."""
+        """The time from the first send to one mean gap after the last send, in seconds, but at least 1 s."""
         count = len(self.sends)
         return max(1.0, self.sends[-1][0] * count / max(count - 1, 1))
 
@@ -237,5 +237,5 @@ class Replay:
         return len(self.sends) / self.duration_s
 
     def until(self, duration_s: float) -> tuple[tuple[float, int], ...]:
-        """Return the sends that are due before a time."""
+        """Return the sends that are due before ``duration_s``."""
         return tuple(send for send in self.sends if send[0] < duration_s)

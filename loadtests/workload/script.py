@@ -1,4 +1,4 @@
-"""The user's own messages over WebSockets to their application."""
+"""Describe the messages that a load sends over the WebSockets of the user's application."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import re
 
 from loadtests.errors import UserError, quoted
 
-SCRIPT = "script"  # the dialect
+SCRIPT = "script"  # name of the dialect
 ID = "$ID"
 ROOM = "$ROOM"
 TICKET = "$TICKET"
-LIKE_JSON = ("{", "[")  # a text that starts with them should be JSON
+LIKE_JSON = ("{", "[")  # a text that starts with one of these characters should be JSON
 SUBPROTOCOL = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token of RFC 9110, 5.6.2
-SHOWN = "3f09ac81:7:12:xxxx"  # an example of an id, which needs no escapes in JSON or HTML
+SHOWN = "3f09ac81:7:12:xxxx"  # an example of an id; ids need no escapes in JSON or HTML
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Script:
         if self.match.count(ID) != 1:
             raise UserError(f"--ws-match {quoted(self.match)}: needs {ID} once, for the id of the message")
         if ID in self.ready or any(ID in text for text in self.first):
-            raise UserError(f"--ws-first and --ws-ready can't contain {ID}, which belongs to --ws-send")
+            raise UserError(f"--ws-first and --ws-ready can't contain {ID}, which is only for --ws-send and --ws-match")
         for option, text in self._texts():
             if not (text.isascii() and text.isprintable()):
-                others = "in JSON write others as \\u00e9"
+                others = "in JSON, write other characters as \\u00e9"
                 raise UserError(f"{option} {quoted(text)}: only a line of ASCII can be sent; {others}")
         for option, text in (("--ws-send", self.send), *(("--ws-first", text) for text in self.first)):
             _require_json(option, text)
@@ -77,7 +77,7 @@ class Script:
         return any(ROOM in text for _, text in self._texts())
 
     def of_room(self, room: str) -> Script:
-        """Return the messages for a room."""
+        """Return the messages for a room, with the name of the room instead of ``$ROOM``."""
         return dataclasses.replace(
             self,
             send=self.send.replace(ROOM, room),

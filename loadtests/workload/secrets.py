@@ -1,7 +1,7 @@
 """Recognize possible secrets in recordings, by their names or because they look random.
 
-The rules prefer false alarms. A wrongly replaced value is reported and can be kept, but a wrongly kept secret gets to
-everyone who has the file.
+The rules prefer false alarms. If a value is replaced by mistake, a remark names it, and the user can keep it. If a
+secret is kept by mistake, everyone who has the file can read it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _TELLING = re.compile(
     r"|(api|access|account|license|private|subscription|functions)key|bearer|jwt|nonce|assertion|saml|verifier|captcha"
     r"|cardnumber"
 )
-# Words too short for that, because they are parts of many harmless names.
+# Words that mark a secret only if they are a whole word, because many harmless names contain them.
 _TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "pw", "sess", "sid", "sig", "ssn"}
 # Names that are often harmless, such as the code of a country or the state of an order, but sometimes mark a secret.
 _SOMETIMES = re.compile(r"x?(code|state|ticket|access|refresh|(access|device|login|security|sms|user)code)")
 _SOMETIMES_WORDS = {"activation", "invitation", "invite", "magic", "recovery", "reset", "verification"}
 _DIGIT = re.compile(r"[0-9]")
-GLIMPSE = 100  # minimum characters of such a value
-MIN_LENGTH = 6  # digits of a code that is sent to a phone
-# The parts of a path that come before a secret. In a title they are ordinary words.
+GLIMPSE = 100  # number of characters of such a value that are examined
+MIN_LENGTH = 6  # length of a code that is sent to a phone
+# The parts of a path after which a secret may follow. In a longer title, they are ordinary words.
 _DOORS = {
     "activate", "activation", "confirm", "confirmation", "invitation", "invitations", "invite", "invites", "join",
     "login", "magic", "recover", "recovery", "reset", "share", "shared", "token", "unsubscribe", "verification",
@@ -43,14 +43,15 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _USER = re.compile(r"(?<=://)[^\s/?#\"'<>]*@")
 _ACCOUNT = re.compile(r"(?<=://)(?<!ssh://)[^\s/?#\"'<>]*@")
 _LOGIN = re.compile(r"^([^/?#]*//)?[^/?#]*@")
-# name=value, "name": "value", <name>value<. A name starts only at a word's start, so each is checked once.
+# Matches the name in name=value, "name": "value" and <name>value<. Names start at the start of a word, so each name is
+# checked only once.
 _NAMED = re.compile(r"(?<![\w.-])([\w.-]{1,64})\\?[\"']?\s{0,4}([=:>])\s{0,4}(?:(?:Basic|Bearer)\s{1,4})?")
-# A value in quotes, in escaped quotes, or up to a separator. The text before it is kept.
+# Matches a value in quotes, in escaped quotes, or up to a separator. The opening quote is kept.
 _VALUE = re.compile(
     r"""(?P<quote>")(?:[^"\\]|\\.)+|(?P<single>')(?:[^'\\]|\\.)+|(?P<escaped>\\")(?:[^"\\]|\\[^"])+|[^\s"'<>&;,\\]+""",
     re.DOTALL,
 )
-_CONTENT = re.compile(r"[^<>]+")  # name of an element
+_CONTENT = re.compile(r"[^<>]+")  # the content of an XML element
 _RUN = re.compile(r"[A-Za-z0-9_+~-]{16,}={0,2}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PIECE = re.compile(r"[A-Za-z0-9]{6,}")
@@ -58,12 +59,12 @@ _PIECE = re.compile(r"[A-Za-z0-9]{6,}")
 RANDOM_LENGTH = 16
 # Tokens switch often between letters and digits. Human texts such as 2024sale or max256gb switch rarely.
 CHANGES = 0.2
-CAPITALS = (0.35, 0.75)  # the share of capitals in random letters; CamelCase has fewer, and CAPITALS only capitals
-LONGEST_NUMBER = 23  # a larger number isn't an identifier or a time
+CAPITALS = (0.35, 0.75)  # the share of capitals in random letters; CamelCase contains fewer, and constants contain more
+LONGEST_NUMBER = 23  # a number with more digits isn't an identifier or a time
 
 
 def telling(name: str) -> bool:
-    """Return whether this name marks a secret: ``X-Auth-Token``, ``csrfmiddlewaretoken``, ``apiKey``."""
+    """Return whether this name marks a secret, such as ``X-Auth-Token``, ``csrfmiddlewaretoken`` or ``apiKey``."""
     squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
     return _TELLING.search(squeezed) is not None or any(word.lower() in _TELLING_WORDS for word in _WORD.findall(name))
 
@@ -86,7 +87,7 @@ def secret_of_name(name: str, value: str) -> bool:
 
 
 def opens_door(part: str) -> bool:
-    """Return whether later parts of a path are secrets if they look like a key, as in ``/invite/550e8400-.../``."""
+    """Return whether a key is a secret if it follows this part of a path, as in ``/invite/550e8400-.../``."""
     words = [word.lower() for word in _WORD.findall(part)]
     return len(words) <= MAX_WORDS and not _DOORS.isdisjoint(words)
 
@@ -104,7 +105,7 @@ def is_uuid(text: str) -> bool:
 
 
 def random_looking(text: str) -> bool:
-    """Return whether a run of letters, digits and ``_ + ~ -`` looks random and is long enough for a secret.
+    """Return whether a text of letters, digits and ``_ + ~ -`` looks random and is long enough for a secret.
 
     UUIDs don't count, because most projects identify their objects with them.
     """
@@ -128,20 +129,20 @@ def without_login(url: str) -> str:
 
 
 def scrubbed(text: str) -> str:
-    """Replace possible secrets in a text: users in URLs, values with telling names, and random runs."""
+    """Replace possible secrets in a text: users in URLs, values whose names mark a secret, and random characters."""
     named = without_named(without_user(text))
     return _RUN.sub(lambda match: REPLACED if random_looking(match[0]) else match[0], named)
 
 
 def without_named(text: str) -> str:
-    """Replace the values of telling names in a text, such as ``?password=...``."""
+    """Replace values in a text whose names mark a secret, such as ``?password=...``."""
     parts, done = [], 0
     for match in _NAMED.finditer(text):
         if match.start() < done:
             continue
         pattern = _CONTENT if match[2] == ">" else _VALUE
         if not telling(match[1]):
-            # a value may be long, and there may be many values
+            # Only examine the start of the value, because there may be many long values.
             begin = pattern.match(text, match.end(), match.end() + GLIMPSE)
             if begin is None or not secret_of_name(match[1], begin[0]):
                 continue
@@ -153,7 +154,7 @@ def without_named(text: str) -> str:
 
 
 def _mixed(piece: str) -> bool:
-    """Return whether the characters of a piece are mixed like random characters."""
+    """Return whether letters, digits and capitals alternate in a text as often as in random characters."""
     letters = [character for character in piece if character.isalpha()]
     if not letters:
         return len(piece) > LONGEST_NUMBER

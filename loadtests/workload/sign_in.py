@@ -1,4 +1,4 @@
-"""The login of a journey's users. Its secrets are only in the environment."""
+"""Describe how the users of a journey log in. The password or the cookie is only in the environment."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ LONGEST_NAME = 254
 
 @dataclasses.dataclass(frozen=True)
 class SignIn:
-    """The way in which users log in: with a form as ``user``, or with a cookie if ``login`` is empty.
+    """A way to log in: with a form as ``user``, or with a cookie if ``login`` is empty.
 
-    The password or the cookie isn't a field, because run.json contains this object.
+    The password or the cookie isn't a field, because run.json contains the fields.
 
     Args:
-        login: The path of a page with a login form.
+        login: The path of the page with the login form, or empty.
         user: The name of the user.
 
     Raises:
@@ -44,7 +44,7 @@ class SignIn:
         """Return the password or the cookie.
 
         Raises:
-            UserError: If it isn't set or isn't valid.
+            UserError: If the environment variable isn't set or isn't valid.
         """
         name = PASSWORD if self.login else COOKIE
         value = os.environ.get(name, "")
@@ -60,12 +60,12 @@ class SignIn:
 
 
 def from_options(login: str | None, user: str | None) -> SignIn | None:
-    """Return the login from the command line's options.
+    """Return the login from the command line options, or None if users don't log in.
 
     Without options, users log in with the cookie in the environment, if it is set.
 
     Raises:
-        UserError: If the options aren't complete.
+        UserError: If an option is missing, or an option and the cookie are both set.
     """
     if login is None and user is None:
         return SignIn() if os.environ.get(COOKIE) else None

@@ -1,4 +1,4 @@
-"""Users who run a journey: their number, their arrival times and their login."""
+"""Describe the users who run a journey: their number, their arrival times and their login."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LONGEST_THINK_S = 3600.0
 
 @dataclasses.dataclass(frozen=True)
 class Users:
-    """Users who run a ``journey`` (its file) in an application at ``path``.
+    """Users who run a ``journey`` (the path of its file) in an application at ``path``.
 
-    A number of ``users`` repeats the journey in a closed loop: a user who waits for an answer sends nothing.
+    A fixed number of ``users`` repeats the journey in a closed loop: a user who waits for an answer sends nothing.
     Alternatively, new users arrive at a rate (``arrivals`` per second), at random times. They run the journey once, and
-    arrive even if answers are slow. Each think time is uniform between the two ``think_s``. If there is a ``sign_in``,
-    each user logs in at the start of a journey.
+    arrive even if answers are slow. Think times are uniformly distributed between the two values of ``think_s``, in
+    seconds. If there is a ``sign_in``, each user logs in at the start of a journey.
 
     Raises:
         UserError: If a value isn't valid.
@@ -44,7 +44,7 @@ class Users:
         least, most = self.think_s
         if not 0 <= least <= most <= LONGEST_THINK_S:  # false also for NaN
             raise UserError(
-                f"users think from 0 to {LONGEST_THINK_S:,.0f} s, the least first, not {least:g} to {most:g}"
+                f"the think time must be from 0 to {LONGEST_THINK_S:,.0f} s, shortest first, not {least:g} to {most:g}"
             )
 
     @property
@@ -53,7 +53,7 @@ class Users:
         return self.users is not None
 
     def as_many(self, rate: float) -> Users:
-        """Return the users with another number or rate."""
+        """Return the same users, with another number of users or another arrival rate."""
         if self.stay:
             return dataclasses.replace(self, users=round(rate))
         return dataclasses.replace(self, arrivals=rate)
@@ -70,9 +70,9 @@ class Users:
             return [(number, ramp_s * number / self.users) for number in range(self.users)]
         assert self.arrivals is not None
         if self.arrivals * (ramp_s + hold_s) > MAX_ARRIVALS:
-            raise UserError(f"{self.arrivals:g} users a second for {ramp_s + hold_s:g} s are over {MAX_ARRIVALS:,}")
-        # Given their number, the arrivals of a Poisson process are uniform. Each part has the number of arrivals for
-        # its length, so that all trials have the same number.
+            raise UserError(f"{self.arrivals:g} users/s for {ramp_s + hold_s:g} s are more than {MAX_ARRIVALS:,}")
+        # The arrivals of a Poisson process are uniform if their number is known. The number depends only on the lengths
+        # of the ramp and the load, so that it is the same in all trials.
         chance = random.Random(f"{seed} arrivals")
         moments = [
             *sorted(chance.uniform(0, ramp_s) for _ in range(round(self.arrivals * ramp_s))),

@@ -10,7 +10,7 @@ from loadtests.workload.request import Request, Workload, encoded
 
 
 def to_toml(workload: Workload, comments: Sequence[str]) -> str:
-    """Return the text of a workload file that ``from_toml.read`` can read, with the comments at its start."""
+    """Return the text of a workload file for ``from_toml.read``, with the comments at its start."""
     at = workload.at or ((),) * len(workload.requests)
     blocks = ["\n".join(f"# {_printable(line)}" for line in comments)]
     blocks += [_table(request, times) for request, times in zip(workload.requests, at, strict=True)]
@@ -46,10 +46,10 @@ def _headers(request: Request) -> list[str]:
 
 
 def _printable(line: str) -> str:
-    """Make a comment safe. It must not contain line ends, even if a recorded method or name does."""
+    """Replace unprintable characters of a comment, because line ends in a recorded name would end the comment."""
     return "".join(character if character.isprintable() else "?" for character in line)
 
 
 def _text(text: str) -> str:
-    """Return a TOML basic string. TOML accepts JSON's escapes, and unprintable characters are escaped too."""
+    """Return a text as a TOML string with JSON's escapes, which TOML accepts. Also escape unprintable characters."""
     return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))

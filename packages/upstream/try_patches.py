@@ -1,7 +1,7 @@
-"""Apply the patches for other projects to pinned sdists and run the tests.
+"""Apply the patches for other projects to pinned sdists, and run the tests.
 
-``python packages/upstream/try_patches.py``: the tests of each patch must fail without it and pass with it. The
-project's tests, if its sdist has any, must pass with it.
+Usage: ``python packages/upstream/try_patches.py``. Each patch's tests must fail without the patch and pass with it. The
+project's tests must pass with the patch, if the sdist contains tests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 UPSTREAM = Path(__file__).parent
 sys.path.insert(0, str(UPSTREAM.parent / "channels-ipc" / "suites"))
 
-from layer_suite import fetch  # noqa: E402  # of scripts next to each other, no package
+from layer_suite import fetch  # noqa: E402  # this folder of scripts isn't a package
 
 PYTEST_ASYNCIO = "pytest-asyncio==1.5.0"
 SETTINGS = """
@@ -27,13 +27,16 @@ settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3"
 
 @dataclasses.dataclass(frozen=True)
 class Patch:
-    """A patch: its file below this folder, the sdist, the tests that it adds, and their conftest.py."""
+    """A patch for another project: its file in this folder, the sdist, and the file with the patch's tests.
+
+    ``conftest`` is the source of a conftest.py that the tests need.
+    """
 
     file: str
     requirement: str
     tests: str
     conftest: str = ""
-    python: tuple[int, int] = (3, 10)  # the first suitable Python
+    python: tuple[int, int] = (3, 10)  # the oldest suitable Python
 
 
 PATCHES = (
@@ -43,7 +46,7 @@ PATCHES = (
 
 
 def run(tree: Path, extra: Path, *tests: str) -> tuple[bool, str]:
-    """Return whether these tests pass with the package in ``tree``, and the output of pytest."""
+    """Run the tests with the package in ``tree``. Return whether they pass, and pytest's output."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tree, extra)))}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", *tests]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
@@ -55,7 +58,7 @@ def apply(tree: Path, patch: Path) -> None:
 
 
 def attempt(patch: Patch, folder: Path, extra: Path) -> None:
-    """Try a patch.
+    """Run the tests with and without a patch.
 
     Raises:
         SystemExit: If a test has an unexpected result.
@@ -68,16 +71,14 @@ def attempt(patch: Patch, folder: Path, extra: Path) -> None:
         (tree / "tests" / "conftest.py").write_text(patch.conftest, encoding="utf-8")
     good, printed = run(tree, extra, "tests")
     if not good:
-        sys.exit(f"{patch.file}: tests fail with it\n{printed}")
+        sys.exit(f"{patch.file}: tests fail with the patch\n{printed}")
     passed = [line for line in printed.splitlines() if " passed" in line][-1]
     for path, text in source.items():
         path.write_bytes(text)
     if run(tree, extra, f"tests/{patch.tests}")[0]:
-        sys.exit(f"{patch.file}: its tests pass without it")
-    count = (
-        f"{len(own)} files of tests of {patch.requirement}" if own else f"{patch.requirement} (no tests in its sdist)"
-    )
-    print(f"{patch.file}: on {count} and its own: {passed}; its own fail without it")
+        sys.exit(f"{patch.file}: the patch's tests pass without the patch")
+    count = f"{len(own)} test files of {patch.requirement}" if own else f"{patch.requirement} (no tests in the sdist)"
+    print(f"{patch.file}: with {count} and the patch's tests: {passed}. The patch's tests fail without the patch.")
 
 
 def main() -> None:
@@ -87,7 +88,7 @@ def main() -> None:
         subprocess.run([*pip, "--target", extra, PYTEST_ASYNCIO], check=True)
         for patch in PATCHES:
             if sys.version_info < patch.python:
-                print(f"{patch.file}: not tried, {patch.requirement} needs Python {'.'.join(map(str, patch.python))}")
+                print(f"{patch.file}: not tested. {patch.requirement} needs Python {'.'.join(map(str, patch.python))}")
                 continue
             folder = Path(name, patch.tests)
             folder.mkdir()

@@ -1,4 +1,4 @@
-# Action Cable without the rest of Rails: the dialect "action-cable" of docs/websockets.rst.
+# Serve the dialect "action-cable" of docs/websockets.rst with Action Cable, without the rest of Rails.
 require "logger"
 require "rails"
 require "action_cable/engine"
@@ -7,12 +7,12 @@ redis = ENV["REDIS_URL"].to_s.empty? ? "unix://#{ENV["RUN_DIR"]}/redis.sock" : E
 
 class Peer < Rails::Application
   config.load_defaults 6.1
-  config.eager_load = false # there is nothing to load
+  config.eager_load = false # there is no application code to load
   config.secret_key_base = "only-for-benchmarks-it-guards-nothing"
   config.logger = Logger.new($stderr, level: Logger::ERROR)
   config.hosts.clear
   config.action_cable.mount_path = "/cable"
-  # Whoever sends no Origin is no browser, and there is nothing to protect.
+  # A client without an Origin header isn't a browser, so there is nothing to protect.
   hosts = ["localhost", "127.0.0.1", "[::1]", ENV["BENCH_BIND"]].compact.map { |host| Regexp.escape(host) }
   config.action_cable.allowed_request_origins = [nil, %r{\Ahttps?://(#{hosts.join("|")})(:\d+)?\z}]
 end
@@ -20,7 +20,7 @@ end
 Peer.config.action_cable.cable = {
   "adapter" => ENV.fetch("CABLE_ADAPTER", "async"),
   "url" => redis,
-  "channel_prefix" => "cable:#{ENV["BENCH_PORT"]}" # setups that run at once may share a Redis, but no room
+  "channel_prefix" => "cable:#{ENV["BENCH_PORT"]}" # simultaneous setups may share a Redis server, but not a room
 }
 
 module ApplicationCable
@@ -49,7 +49,7 @@ end
 
 Peer.initialize!
 
-# Below the paths that are mapped there is nothing.
+# map also matches paths below its path, which don't exist.
 well = lambda do |env|
   found = ["", "/"].include?(env["PATH_INFO"])
   [found ? 200 : 404, { "Content-Type" => "text/plain" }, [found ? "OK" : "Not found"]]

@@ -1,6 +1,6 @@
-"""What django-bolt answers: endpoints of the sample project from its models, in handlers as its pages have them.
+"""Serve endpoints of the sample project with django-bolt, in handlers like the examples in its documentation.
 
-No middleware of Django's, URLconf, session or template is on the way.
+The handlers use the project's models, but not Django's middleware, URLconf, sessions or templates.
 """
 
 from django_bolt import BoltAPI
@@ -13,29 +13,29 @@ api = BoltAPI(trailing_slash="keep", compression=False, enable_logging=False)
 
 @api.get("/")
 def ok() -> HTML:
-    """`OK`."""
+    """Return `OK`."""
     return HTML("OK")
 
 
 @api.get("/async/")
 async def ok_async() -> HTML:
-    """The same from a coroutine."""
+    """Return `OK` from a coroutine."""
     return HTML("OK")
 
 
 @api.get("/healthz")
 def healthz() -> HTML:
-    """Answers once a handler can be reached."""
+    """Answer as soon as requests can reach a handler."""
     return HTML("OK")
 
 
 @api.get("/db")
 def db() -> dict[str, int]:
-    """A row at random; django-bolt checks the answer against the type."""
+    """Return a random row. django-bolt checks the answer against the return type."""
     return World.objects.get(id=some_number()).as_dict()
 
 
 @api.get("/async/db")
 async def db_async() -> dict[str, int]:
-    """The same from a coroutine."""
+    """Return a random row from a coroutine."""
     return (await World.objects.aget(id=some_number())).as_dict()

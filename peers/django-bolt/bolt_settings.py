@@ -1,4 +1,4 @@
-"""The sample project's settings, and django-bolt."""
+"""Extend the settings of the sample project with django-bolt."""
 
 from testproject.settings.base import *  # noqa: F403
 from testproject.settings.base import INSTALLED_APPS

@@ -1,4 +1,4 @@
-// socket.io: the dialect "socket.io" of docs/websockets.rst. With --redis rooms span WORKERS processes that share the port.
+// Serve the dialect "socket.io" of docs/websockets.rst. With --redis, rooms span WORKERS processes that share the port.
 import cluster from "node:cluster";
 import { argv, env, exit } from "node:process";
 import { createAdapter } from "@socket.io/redis-adapter";
@@ -11,7 +11,7 @@ const workers = redis ? Number(env.BENCH_WORKERS ?? 1) : 1;
 
 if (workers > 1 && cluster.isPrimary) {
   for (let worker = 0; worker < workers; worker += 1) cluster.fork();
-  cluster.on("exit", () => exit(1)); // a run takes a process that ends for a failure
+  cluster.on("exit", () => exit(1)); // a run treats a process that ends as a failure
 } else {
   await serve();
 }
@@ -40,17 +40,17 @@ async function serve() {
   listen(server);
 }
 
-/** Two connections to Redis, as its documentation has it. Waits for a Redis that comes up later. */
+/** Return an adapter with two connections to Redis, as its documentation recommends. Waits until Redis is running. */
 async function adapter() {
   const publishing = createClient(address());
   const subscribed = publishing.duplicate();
-  for (const client of [publishing, subscribed]) client.on("error", () => {}); // it tries again by itself
+  for (const client of [publishing, subscribed]) client.on("error", () => {}); // the client reconnects by itself
   await Promise.all([publishing.connect(), subscribed.connect()]);
-  // Setups that run at once may share a Redis, but no room.
+  // Simultaneous setups may share a Redis server, but not a room.
   return createAdapter(publishing, subscribed, { key: `socket.io:${env.BENCH_PORT ?? ""}` });
 }
 
-/** The Redis of REDIS_URL, or the one that supervisor/redis.sh starts. */
+/** Return the address of the Redis server in REDIS_URL, or of the server that supervisor/redis.sh starts. */
 function address() {
   const url = env.REDIS_URL;
   if (!url) return { socket: { path: `${env.RUN_DIR}/redis.sock` } };

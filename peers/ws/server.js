@@ -1,4 +1,4 @@
-// The package ws and nothing else: the dialect "plain" of docs/websockets.rst. Rooms are within this process.
+// Serve the dialect "plain" of docs/websockets.rst with only the package ws. Rooms exist within one process.
 import { STATUS_CODES } from "node:http";
 import { WebSocketServer } from "ws";
 import { HEARTBEAT_MS, allowed, answering, listen } from "../common.js";
@@ -46,12 +46,12 @@ server.on("upgrade", (request, socket, head) => {
   sockets.handleUpgrade(request, socket, head, (client) => {
     client.alive = true;
     client.on("pong", () => (client.alive = true));
-    client.on("error", () => {}); // a protocol error of the client's: ws closes the connection
+    client.on("error", () => {}); // after a protocol error of the client, ws closes the connection
     endpoints[echo ?? kind](client, room);
   });
 });
 
-// The heartbeat that the documentation of ws advises: who has not answered the last ping is gone.
+// The heartbeat that the documentation of ws recommends: a client that didn't answer the last ping is disconnected.
 setInterval(() => {
   for (const client of sockets.clients) {
     if (!client.alive) client.terminate();

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run Daphne as in 2016, only on the loopback interface: daphne.sh MODULE:LAYER. By default it logs each request. With
-# STACK_SETTINGS=today it doesn't, like the servers of today's stack.
+# Run Daphne as in 2016, only on the loopback interface: daphne.sh MODULE:LAYER. By default, Daphne logs each request.
+# With STACK_SETTINGS=today, it doesn't, like the servers in today's setups.
 set -eu
 verbosity=1
 if [ "${STACK_SETTINGS:-original}" = today ]; then

@@ -1,17 +1,17 @@
-"""Measure why asgi_ipc 1.1.0 gets slower with each answer, and how many messages it loses, without a server.
+"""Measure why asgi_ipc 1.1.0 becomes slower with each answer, and how many messages it loses.
 
     make stack-2016-decay
 
-asgi_ipc keeps all channels in a map in shared memory. Each operation reads or writes the whole map. Each request gets a
-separate channel for its answer, and the code that should delete an empty channel is never reached. For the first table,
-this program sends and receives answers as Daphne and a worker do. In between, it measures a message on an existing
-channel. This operation is always the same, so only the size of the map changes its time.
+asgi_ipc keeps all channels in a map in shared memory, and each operation reads or writes the whole map. Each request
+uses a new channel for its answer, and the code that should delete an empty channel is never reached. For the first
+table, this program sends and receives answers like Daphne and a worker, and between them measures a message on an
+existing channel. This message is always the same, so its time depends only on the size of the map.
 
-Each read and each write holds the lock, but not the two together. For the second table, a process sends requests and
-another process answers them, with a number of concurrent requests. If a process writes between the read and the write
-of the other process, its message is lost.
+Reading the map and writing it are two steps, and each step acquires the lock separately. For the second table, a
+process sends requests and another process answers them. If a process writes between the two steps of the other process,
+its message is lost.
 
-The Python of this stack must run this program.
+Run this program with the Python of this stack. It doesn't need a server.
 """
 
 import argparse
@@ -30,7 +30,7 @@ TIMES = 15
 IN_FLIGHT = (1, 10)  # 10 connections, as in the throughput test of the original
 SECONDS = 5.0
 LOST_AFTER_S = 2.0
-PAUSE_S = 0.01  # pause of Daphne and of the worker if they find no message
+PAUSE_S = 0.01  # Daphne and the worker pause for this time if there is no message
 QUEUE = "http.request"
 REQUEST = {
     "reply_channel": "http.response!aaaaaaaaaaaa",
@@ -54,7 +54,7 @@ ANSWER = {
 
 
 def private_layer():
-    """Return a layer in shared memory without a name, so that the memory disappears when this process ends."""
+    """Return a layer whose shared memory has no name, so that the system frees the memory when this process ends."""
     layer = asgi_ipc.IPCChannelLayer(prefix=f"bench-decay-{os.getpid()}")
     for store in (layer.channel_store, layer.group_store):
         store.shm.unlink()
@@ -63,7 +63,7 @@ def private_layer():
 
 
 def answer(layer):
-    """Perform the layer's operations for the answer to a request."""
+    """Send an answer on a new channel, and receive it, as for a request."""
     channel = layer.new_channel("http.response!")
     layer.send(channel, ANSWER)
     found, _ = layer.receive_many([channel])
@@ -72,14 +72,14 @@ def answer(layer):
 
 
 def timed(operation):
-    """Return the milliseconds that the operation takes."""
+    """Return the duration of the operation in milliseconds."""
     begun = time.perf_counter()
     operation()
     return (time.perf_counter() - begun) * 1000
 
 
 def measure(layer, times):
-    """Return the median milliseconds of ``times`` messages for sending, receiving and both."""
+    """Return the size of the map, and the median times to send, to receive, and to do both, of ``times`` messages."""
     pairs = [
         (timed(lambda: layer.send(QUEUE, REQUEST)), timed(lambda: layer.receive_many([QUEUE]))) for _ in range(times)
     ]
@@ -93,9 +93,9 @@ def measure(layer, times):
 
 
 def decay(remembered, times):
-    """Yield a row for each number of remembered answers, in ascending order."""
+    """Yield the measurements for each number of remembered answers, in ascending order."""
     layer = private_layer()
-    measure(layer, 1)  # creates the channel of the queue
+    measure(layer, 1)  # so that the queue's channel exists before the first measurement
     served = 0
     for wanted in sorted(remembered):
         while served < wanted:
@@ -105,7 +105,7 @@ def decay(remembered, times):
 
 
 def losses(in_flight, seconds):
-    """Count the requests that one process sends and another answers or loses, ``in_flight`` at a time."""
+    """Count the sent, answered and lost requests between two processes, with ``in_flight`` requests at a time."""
     layer = private_layer()
     asking = os.getpid()
     worker = os.fork()
@@ -119,7 +119,7 @@ def losses(in_flight, seconds):
 
 
 def work(layer, asking):
-    """Answer requests, as a worker does, until the process that sends them ends."""
+    """Answer requests like a worker, until the process that sends the requests ends."""
     while os.getppid() == asking:
         channel, message = layer.receive_many([QUEUE], block=True)
         if channel is None:
@@ -130,7 +130,7 @@ def work(layer, asking):
 
 
 def ask(layer, in_flight, seconds):
-    """Send requests, as Daphne does, and count the answers."""
+    """Send requests like Daphne, and count the answers."""
     sent = answered = lost = 0
     waiting = {}
     end = time.monotonic() + seconds
@@ -167,12 +167,12 @@ def about():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--remembered", type=int, nargs="+", default=REMEMBERED, metavar="ANSWERS")
-    parser.add_argument("--times", type=int, default=TIMES, help="how often each is timed (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long is asked (default: %(default)s)")
+    parser.add_argument("--times", type=int, default=TIMES, help="measurements per operation (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="seconds per loss test (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     given = parser.parse_args()
     if given.times < 1 or min(given.remembered) < 0 or not 0 < given.seconds <= 3600:
-        parser.error("--times takes 1 or more, --remembered 0 or more, --seconds more than 0 and at most 3600")
+        parser.error("--times is at least 1, --remembered at least 0, and --seconds more than 0 and at most 3600")
     rows = decay(given.remembered, given.times)
     lost = (losses(in_flight, given.seconds) for in_flight in IN_FLIGHT)
     if given.json:
@@ -182,13 +182,13 @@ def main():
     said = about()
     print(f"asgi_ipc {said['asgi_ipc']}, msgpack-python {said['msgpack-python']} ({said['msgpack']}), ", end="")
     print(f"Python {said['python']}\n")
-    print(f"One process: the median of {given.times} messages, in milliseconds, when so much is remembered")
+    print(f"One process: the median time of {given.times} messages, in ms, by the number of remembered answers")
     print("answers served   channels in the map   map, KiB     send   receive   both")
     for row in rows:
         kib = row["map_bytes"] / 1024
         times = f"{row['send_ms']:8.2f} {row['receive_ms']:9.2f} {row['both_ms']:6.2f}"
         print(f"{row['answers']:14} {row['channels']:21} {kib:10.1f} {times}", flush=True)
-    print(f"\nTwo processes, for {given.seconds:g} s. Requests without an answer after {LOST_AFTER_S:g} s are lost")
+    print(f"\nTwo processes, for {given.seconds:g} s. A request not answered after {LOST_AFTER_S:g} s counts as lost")
     print("requests at a time     sent   answered   lost")
     for row in lost:
         print(f"{row['in_flight']:18} {row['sent']:8} {row['answered']:10} {row['lost']:6}", flush=True)

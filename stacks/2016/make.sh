@@ -1,6 +1,6 @@
 #!/bin/sh
 # Create .venv in this folder, a virtual environment with the stack of 2016. `make stack-2016` calls this script. An
-# optional argument names the Python to use. By default, it is the first suitable one.
+# optional argument is the path of the Python interpreter. By default, the script uses the first suitable interpreter.
 #
 # The packages of 2016 can't be compiled for Python versions after 3.11. posix_ipc and msgpack-python need a C compiler
 # and Python's headers.
@@ -18,12 +18,12 @@ for candidate in "$@" python3.11 python3.10 python3 "${PYENV_ROOT:-$HOME/.pyenv}
         break
     fi
     if [ $# -gt 0 ]; then
-        break  # a named Python must fit
+        break  # don't replace a chosen Python that isn't suitable
     fi
 done
 if [ -z "$python" ]; then
-    echo "stack-2016: ${1:+$1 will not do: }Python 3.11 or 3.10 is needed, with its venv module; install one" \
-        "(Debian: apt-get install python3.11-venv python3.11-dev; or pyenv install 3.11) or name it:" \
+    echo "stack-2016: ${1:+$1 is not suitable. }Python 3.11 or 3.10 is needed, with its venv module. Install Python 3.11" \
+        "(Debian: apt-get install python3.11-venv python3.11-dev; or pyenv install 3.11) or give its path:" \
         "make stack-2016 STACK_PYTHON=/path/to/python3.11" >&2
     exit 1
 fi
@@ -35,12 +35,12 @@ pip() {
     .venv/bin/python -m pip --quiet --disable-pip-version-check "$@"
 }
 
-# These packages build the other ones. This is the last setuptools with pkg_resources, which half of these packages
-# import at run time.
+# These packages build the packages of 2016. Half of the packages of 2016 import pkg_resources at run time, and this is
+# the last setuptools that contains it.
 pip install 'setuptools==80.9.0' 'wheel==0.45.1' 'Cython==0.29.37'
 
-# Cython of 2016 generated the C++ code in this package, which doesn't compile for Python 3.11. Without the code, the
-# package silently falls back to Python and is many times slower than in 2016. For this reason, generate it again.
+# msgpack-python contains C++ code from the Cython of 2016, which doesn't compile for Python 3.11. Without compiled
+# code, the package silently uses Python code and is many times slower than in 2016. So generate the C++ code again.
 messages=$(grep -o '^msgpack-python==[0-9.]*' requirements.txt)
 pip download --no-deps --no-binary :all: --no-build-isolation --dest .venv/build "$messages"
 tar -xzf .venv/build/msgpack-python-*.tar.gz -C .venv/build
@@ -49,7 +49,7 @@ pip install --no-deps --no-build-isolation .venv/build/msgpack-python-*/
 
 pip install --no-deps --no-build-isolation -r requirements.txt
 
-# Restore removed parts of Python for each program of this environment, before other code runs.
+# In each program of this environment, restore the removed features of Python before other code runs.
 packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 printf '%s\nimport python_of_2016\n' "$PWD/shim" > "$packages/python_of_2016.pth"
 

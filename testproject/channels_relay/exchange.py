@@ -30,7 +30,7 @@ class Exchange:
         self._body_wanted = True
         self._first_given = False
         self._head: Head | None = None
-        self._sent = 0  # parts of the answer that were sent
+        self._sent = 0  # the number of parts of the answer that were sent
         self._complete = False
 
     def disconnect(self) -> None:
@@ -53,9 +53,9 @@ class Exchange:
         return {"type": "http.disconnect"}
 
     async def send(self, message: MutableMapping[str, Any]) -> None:
-        """Send a part of the answer to the front. After `disconnect`, drop it."""
+        """Send a part of the answer to the front. After `disconnect`, drop the part."""
         if message["type"] == "http.response.start":
-            # The head waits for the first bytes of the body, because a server may not send it earlier (ASGI).
+            # Keep the head until the first part of the body, because an ASGI server may not send it earlier.
             self._head = Head(status=message["status"], headers=list(message.get("headers", [])))
             return
         if self._head is None and self._sent == 0:

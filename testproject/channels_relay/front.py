@@ -29,7 +29,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class Refused(Exception):
-    """The front answers the request itself, with a status and a line of text."""
+    """A request that the front itself answers, with a status and a line of text."""
 
     def __init__(self, status: int, line: str) -> None:
         self.status = status
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 class ClientGone(Exception):
-    """The client disconnected before its request was complete."""
+    """A client that disconnected before its request was complete."""
 
 
 class RelayFront:
@@ -47,7 +47,7 @@ class RelayFront:
     requires.
 
     Args:
-        layer: The channel layer. By default, the layer that the options name.
+        layer: The channel layer. By default, the layer named in the options.
         relay_options: The options. By default, the options in the settings.
     """
 
@@ -62,7 +62,7 @@ class RelayFront:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            raise ValueError(f"channels_relay carries HTTP, not {scope['type']}")
+            raise ValueError(f"channels_relay supports only HTTP, not {scope['type']}")
         try:
             body = await self._read_body(scope, receive)
             await self._relay(scope, body, receive, send)
@@ -78,7 +78,7 @@ class RelayFront:
             Refused: If the body exceeds the limit.
             ClientGone: If the client disconnects.
         """
-        refusal = Refused(413, f"The request body is over {self.options.body_limit} bytes.")
+        refusal = Refused(413, f"The request body is larger than {self.options.body_limit} bytes.")
         if declared_length(scope) > self.options.body_limit:
             raise refusal
         body = bytearray()
@@ -130,14 +130,14 @@ class RelayFront:
                 await self.layer.send(REQUESTS, request)
         except ChannelFull:
             raise Refused(503, "The queue of requests is full.") from None
-        except Exception as error:  # each layer raises other exceptions
+        except Exception as error:  # each layer raises different exceptions
             logger.error("cannot send a request: %s", describe(error))
-            raise Refused(503, "The channel layer is out of reach.") from None
+            raise Refused(503, "The channel layer cannot be reached.") from None
 
     async def _send_rest(self, request_id: str, rest: list[bytes]) -> None:
-        """Send the other pieces of the body.
+        """Send the pieces of the body that follow the first piece.
 
-        They follow the request, so that the layer doesn't keep them if it refuses the request.
+        They are sent after the request, so that the layer doesn't store them if it refuses the request.
 
         Raises:
             Refused: If a piece can't be sent in time.
@@ -166,7 +166,7 @@ class RelayFront:
             if event == "late":
                 if not started:
                     raise Refused(504, "No worker answered in time.")
-                return cut_short(parts.gap or f"no part came for {self.options.timeout:g} s")
+                return cut_short(parts.gap or f"no part arrived for {self.options.timeout:g} s")
             for part in parts.add(event):
                 if part["broken"]:
                     return cut_short("the application failed")
@@ -182,16 +182,16 @@ class RelayFront:
         try:
             async with self._turns:
                 await self.layer.group_send(WORKERS, Abandoned(id=request_id))
-        except Exception as error:  # a worker then handles the request although its client is gone
-            logger.warning("cannot tell workers that a client is gone: %s", describe(error))
+        except Exception as error:  # a worker then handles the request although its client has disconnected
+            logger.warning("cannot inform the workers that a client has disconnected: %s", describe(error))
 
 
 def cut_short(reason: str) -> bool:
     """Log that an answer is incomplete.
 
     The front then returns without completing the response, and servers close the connection. Daphne 4.2 doesn't, so its
-    client waits until its own timeout. The front can't raise an exception instead, because it would end the loop in
-    which Daphne checks its connections.
+    client waits until its own timeout. The front can't raise an exception instead, because the exception would end the
+    loop in which Daphne checks its connections.
 
     Returns:
         Always False.

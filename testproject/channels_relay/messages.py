@@ -3,7 +3,7 @@
     front  -> REQUESTS        Request       the scope and the first bytes of the body, for any worker
     front  -> body channel    BodyPart      the rest of a large body, on a channel for this request
     worker -> reply channel   ReplyPart     the answer, on a channel for each front
-    front  -> WORKERS group   Abandoned     the client of this request is gone
+    front  -> WORKERS group   Abandoned     the client of this request has disconnected
 
 msgpack serializes the values, so tuples arrive as lists.
 """
@@ -16,7 +16,7 @@ REPLIES = "http.response"  # the prefix of reply channels
 CONTROL = "relay.control"  # the prefix of the channels of single workers
 WORKERS = "relay.workers"
 
-# The bytes of a body in one message. A channel layer needs to carry only 1 MB. Channels 1 used this size.
+# The bytes of a body in one message, as in Channels 1. Channel layers only have to support messages of 1 MB.
 CHUNK = 512 * 1024
 
 # Other keys (state, extensions) contain objects of the server, which can't leave its process.
@@ -57,7 +57,7 @@ class ReplyPart(TypedDict):
     head: "Head | None"  # only in part 0
     body: bytes
     more_body: bool
-    broken: bool  # whether the application failed in the middle of the answer, which ends it
+    broken: bool  # whether the answer ends here because the application failed
 
 
 class Head(TypedDict):
@@ -107,4 +107,4 @@ class InOrder:
     @property
     def gap(self) -> str | None:
         """A description of the missing part if later parts wait for it, otherwise None."""
-        return f"part {self._next} never came" if self._held else None
+        return f"part {self._next} never arrived" if self._held else None

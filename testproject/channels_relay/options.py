@@ -23,9 +23,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if not isinstance(self.timeout, (int, float)) or self.timeout <= 0:
-            raise ImproperlyConfigured(f"CHANNELS_RELAY: timeout is {self.timeout!r}, not seconds above 0")
+            raise ImproperlyConfigured(f"CHANNELS_RELAY: timeout is {self.timeout!r}. Seconds above 0 are needed")
         if not isinstance(self.body_limit, int) or self.body_limit < 0:
-            raise ImproperlyConfigured(f"CHANNELS_RELAY: body_limit is {self.body_limit!r}, not bytes")
+            raise ImproperlyConfigured(f"CHANNELS_RELAY: body_limit is {self.body_limit!r}. Bytes are needed")
 
 
 def options() -> Options:
@@ -38,5 +38,5 @@ def options() -> Options:
     known = [field.name for field in dataclasses.fields(Options)]
     unknown = sorted(set(given) - set(known))
     if unknown:
-        raise ImproperlyConfigured(f"CHANNELS_RELAY: unknown {', '.join(unknown)}. Allowed: {', '.join(known)}")
+        raise ImproperlyConfigured(f"CHANNELS_RELAY: unknown option {', '.join(unknown)}. Allowed: {', '.join(known)}")
     return Options(**given)

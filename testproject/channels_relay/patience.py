@@ -13,12 +13,12 @@ LONGEST_PAUSE = 1.0
 
 
 async def receive_patiently(layer: Any, channel: str) -> Any:
-    """Return the next message of the channel. If the layer fails, try again without a limit."""
+    """Return the next message of the channel. If the layer fails, try again until it works."""
     pause = 0.1
     while True:
         try:
             return await layer.receive(channel)
-        except Exception as error:  # each layer raises other exceptions
+        except Exception as error:  # each layer raises different exceptions
             logger.warning("cannot receive from %s, trying again: %s", channel, describe(error))
         await asyncio.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)
@@ -45,7 +45,7 @@ async def send_patiently(layer: Any, channel: str, message: Any, timeout: float)
         try:
             await layer.send(channel, message)
         except ChannelFull:
-            reason = "it is full"
+            reason = "the channel is full"
         except Exception as error:
             reason = describe(error)
         else:

@@ -4,7 +4,7 @@ from typing import Any
 
 from channels_redis.core import RedisChannelLayer
 
-# Return the messages that a cancelled `receive` left in the backup to the queue, with their old scores.
+# Move the messages that a cancelled `receive` left in the backup back to the queue, with their old scores.
 RESTORE = """
 local left = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
 for at = 1, #left, 2 do
@@ -15,11 +15,11 @@ redis.call('DEL', KEYS[2])
 
 
 class ExactlyOnceRedisChannelLayer(RedisChannelLayer):
-    """Keep a backup of the message that is being received for each instance of `RedisChannelLayer`.
+    """Keep a separate backup of the message that is being received in each instance of the layer.
 
-    channels_redis 4.3.0 keeps one backup for all readers of a channel. A reader that starts to receive also returns the
+    channels_redis 4.3.0 has one backup for all readers of a channel. A reader that starts to receive also puts back the
     message that another reader has just taken (github.com/django/channels_redis, issue 163). With this class, a reader
-    can return only its own message.
+    can put back only its own message.
 
     The commands and round trips are the same as in the parent class, so that you can compare the speed. The pipeline
     has an additional EXPIRE, because no other reader deletes the backup of a reader that died.

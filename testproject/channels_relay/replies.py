@@ -44,7 +44,7 @@ class Replies:
     async def channel(self) -> str:
         """Return the name of the channel.
 
-        The first call starts the reader, because no event loop is running before it.
+        The first call starts the reader, because no event loop is running before that call.
         """
         if self._channel is None:
             name = await self._layer.new_channel(REPLIES)

@@ -18,10 +18,10 @@ logger = logging.getLogger("channels_relay")
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
-# The number of abandoned requests to remember, because this message can arrive before the request. Other workers handle
-# most of these requests.
+# The number of abandoned requests to remember, because a worker can learn that a request is abandoned before the worker
+# receives the request. Other workers handle most of these requests.
 REMEMBERED = 10_000
-# The seconds between attempts to join the group, which forgets its members after a day and when Redis restarts.
+# The seconds between attempts to join the group again, which forgets its members after a day and when Redis restarts.
 JOIN_EVERY = 30.0
 
 
@@ -50,7 +50,7 @@ class RelayWorker:
             self._waiting.cancel()
 
     async def run(self) -> None:
-        """Handle requests until `stop`."""
+        """Handle requests until `stop` is called."""
         control = await self.layer.new_channel(CONTROL)
         helpers = [asyncio.create_task(self._listen(control)), asyncio.create_task(self._stay_joined(control))]
         try:
@@ -109,7 +109,7 @@ class RelayWorker:
             try:
                 await self.layer.group_add(WORKERS, control)
                 pause = JOIN_EVERY
-            except Exception as error:  # each layer raises other exceptions
+            except Exception as error:  # each layer raises different exceptions
                 logger.warning("cannot join the group of workers, trying again: %s", describe(error))
                 pause = 1.0
             await asyncio.sleep(pause)

@@ -14,7 +14,7 @@ def address(protocol: str) -> str:
         protocol: `grpc` or `http`.
 
     Raises:
-        ConnectionError: If there isn't a datastore.
+        ConnectionError: If no datastore is available.
     """
     if host := os.environ.get("DATASTORE_EMULATOR_HOST"):
         return host

@@ -43,7 +43,7 @@ class SessionStore(SessionBase):
         return self.decode(found.data)
 
     def exists(self, session_key: str | None) -> bool:
-        """Return whether the session exists. It may have expired."""
+        """Return whether the session exists, even if it has expired."""
         return bool(session_key) and session_key in messages.found(call("lookup", messages.lookup(session_key)))
 
     async def aexists(self, session_key: str | None) -> bool:
@@ -111,7 +111,7 @@ class SessionStore(SessionBase):
 
 
 def _now() -> datetime.datetime:
-    """Return the time with a time zone, as Datastore does. The setting USE_TZ doesn't change it."""
+    """Return the current time with a time zone, like the times from Datastore. USE_TZ doesn't affect it."""
     return datetime.datetime.now(datetime.UTC)
 
 

@@ -29,7 +29,7 @@ from datastore_sessions.messages import PROJECT
 TIMEOUT_S = 5.0
 # By default, the interval between gRPC's attempts to reconnect grows to two minutes.
 CHANNEL = (("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000))
-# connections for HTTP; by default, requests keeps ten and opens a new one for each further call
+# HTTP connections; by default, requests keeps ten and opens a new connection for each further call
 MAX_CONNECTIONS = 1000
 
 _making = threading.Lock()
@@ -56,8 +56,8 @@ async def acall(method: str, request: Any) -> Any:
 
     Over gRPC, the call runs in the event loop. Over HTTP, it runs in a thread.
 
-    With a WSGI server, Django creates an event loop for each request, and a client would end with it. In this case the
-    thread of the request makes the call, as with Django's ORM.
+    With a WSGI server, Django creates an event loop for each request, and a client would end with the loop. In this
+    case, the thread of the request makes the call, as with Django's ORM.
     """
     loop = asyncio.get_running_loop()
     if not over_grpc() or loop in AsyncToSync.loop_thread_executors:

@@ -1,7 +1,7 @@
 """Create Datastore requests for sessions, and read the responses.
 
-A session is an entity with its key as the name. Its property `session_data` isn't indexed, because an index accepts at
-most 1,500 bytes. Its property `expires_at` is indexed for a TTL policy.
+A session is an entity whose name is the session's key. The property `session_data` isn't indexed, because an index
+accepts at most 1,500 bytes. The property `expires_at` is indexed for a TTL policy.
 """
 
 import datetime
@@ -14,19 +14,19 @@ PROJECT = "django-serving-benchmark"  # emulators accept any name
 
 
 class Found(NamedTuple):
-    """Hold the encoded data of a stored session and the time when it expires."""
+    """The encoded data of a stored session, and the time when the session expires."""
 
     data: str
     expires_at: datetime.datetime
 
 
 def lookup(key: str) -> types.LookupRequest:
-    """Return the request for a session."""
+    """Return the request that looks up a session."""
     return types.LookupRequest(project_id=PROJECT, keys=[_key(key)])
 
 
 def found(response: types.LookupResponse) -> dict[str, Found]:
-    """Return the sessions in a response by key."""
+    """Return the sessions in a response, by their keys."""
     return {
         result.entity.key.path[-1].name: Found(
             result.entity.properties["session_data"].string_value,
@@ -39,14 +39,14 @@ def found(response: types.LookupResponse) -> dict[str, Found]:
 def write(key: str, data: str, expires_at: datetime.datetime, new: bool) -> types.CommitRequest:
     """Return the request that writes a session.
 
-    Datastore checks the conditions within one commit, so it doesn't need a transaction.
+    Datastore checks the conditions within one commit, so no transaction is needed.
 
     Args:
         key: The key of the session.
         data: The encoded data.
         expires_at: The time when the session expires. Without a time zone (USE_TZ=False), it is local time.
-        new: Whether the session must be new. Datastore answers ALREADY_EXISTS if a new session exists, and NOT_FOUND if
-            another session doesn't.
+        new: Whether the session must be new. If a new session already exists, Datastore answers ALREADY_EXISTS. If a
+            session that must exist doesn't exist, Datastore answers NOT_FOUND.
     """
     entity = types.Entity(
         key=_key(key),

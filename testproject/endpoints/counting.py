@@ -44,5 +44,5 @@ class Counter:
 
 
 def install(directory: str) -> None:
-    """Count the requests from now on, in this folder."""
+    """Start to count requests, with a file for each process in this folder."""
     request_started.connect(Counter(Path(directory)), weak=False, dispatch_uid="endpoints.counting")

@@ -1,4 +1,4 @@
-"""Use CPU time in Python, with the interpreter's lock."""
+"""Use CPU time in Python code, which holds the interpreter's lock."""
 
 import time
 
@@ -7,11 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from endpoints.parameters import bounded
 
 MAX_MS = 10_000
-STEP = range(200)  # the sum takes some microseconds between two readings of the clock
+STEP = range(200)  # summing this range takes some microseconds between two readings of the clock
 
 
 def cpu(request: HttpRequest) -> HttpResponse:
-    """Use CPU time in this thread: `?ms=10` for 10 ms. On a busy machine it takes longer."""
+    """Use 10 ms of CPU time in this thread for `?ms=10`. On a busy machine, this takes longer than 10 ms."""
     work(bounded(request, "ms", default=10, most=MAX_MS) / 1000)
     return HttpResponse("OK")
 

@@ -16,7 +16,7 @@ from endpoints.parameters import bounded
 
 MAX_EVENTS = 10_000
 LONGEST_GAP_MS = 10_000
-LARGEST = 1024 * 1024  # default bytes of the data of an event
+LARGEST = 1024 * 1024  # the maximum bytes of data in an event
 NOTE = re.compile(r"[A-Za-z0-9.-]{0,60}")
 TOKEN = b"token"
 RUNNING = "-"  # the state of a generator that hasn't ended
@@ -37,7 +37,7 @@ def paced(count: int, gap_s: float, data: bytes = TOKEN, note: str = "") -> Iter
         count: The number of events.
         gap_s: The seconds between two events.
         data: The data of each event.
-        note: A name for the record of the end of the generator, or an empty string for no record.
+        note: The name under which the end of the generator is recorded, or an empty string to record nothing.
     """
     with noted(note):
         start = time.monotonic()
@@ -59,7 +59,7 @@ async def paced_async(count: int, gap_s: float, data: bytes = TOKEN, note: str =
 def noted(note: str) -> Iterator[None]:
     """Record the start and the end of a generator if RUN_DIR is set (see supervisor/defaults.sh).
 
-    A generator ends after its last event, when the server closes it, and when Python deletes it.
+    A generator ends after its last event, when the server closes it, or when Python deletes it.
     """
     write(note, RUNNING)
     try:
@@ -81,12 +81,12 @@ def notes() -> Path | None:
 
 
 def events(request: HttpRequest) -> StreamingHttpResponse:
-    """Send `?events=60&every=50`, 60 events with an interval of 50 ms.
+    """Send 60 events with an interval of 50 ms for `?events=60&every=50`.
 
     `&size=1000` sets the size of each event's data in bytes. `&note=run.1` records the end of the generator.
 
-    WSGI gets a sync generator and ASGI an async generator, because Django would collect all events of the other kind
-    before it sends them. `&generator=sync` always uses a sync generator.
+    The generator is sync under WSGI and async under ASGI, because Django would collect all events of the other kind of
+    generator before it sends them. `&generator=sync` always uses a sync generator.
     """
     count = bounded(request, "events", 60, MAX_EVENTS)
     gap_s = bounded(request, "every", 50, LONGEST_GAP_MS) / 1000
@@ -108,7 +108,7 @@ async def events_async(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def ended(request: HttpRequest) -> HttpResponse:
-    """List the generators with notes that start with `run.`, for `?note=run`.
+    """List the generators whose notes start with `run.`, for `?note=run`.
 
     Each line contains the rest of the note and the seconds since the end of the generator, or `-` while it runs.
     """
@@ -116,7 +116,7 @@ def ended(request: HttpRequest) -> HttpResponse:
     file = notes()
     lines = file.read_text(encoding="ascii").splitlines() if file and file.exists() else []
     now = time.monotonic()
-    # the last line counts for each note
+    # for each note, the last line counts
     found = dict(line.removeprefix(of).split(" ") for line in lines if line.startswith(of))
     text = "".join(f"{rest} {at if at == RUNNING else f'{now - float(at):.3f}'}\n" for rest, at in found.items())
     return HttpResponse(text, content_type="text/plain")
@@ -126,7 +126,7 @@ def note_of(request: HttpRequest) -> str:
     """Return the query parameter `note`.
 
     Raises:
-        BadRequest: If it contains anything except letters, digits, `-` and dots (400).
+        BadRequest: If the note contains anything except letters, digits, `-` and dots, or is too long (400).
     """
     note: str = request.GET.get("note", "")
     if not NOTE.fullmatch(note):

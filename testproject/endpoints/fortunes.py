@@ -23,7 +23,7 @@ async def fortunes_async(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, found: list[Fortune]) -> HttpResponse:
-    """Render these fortunes and the additional one."""
+    """Render these fortunes and the additional fortune."""
     found.append(Fortune(id=0, message=ADDED))
     found.sort(key=attrgetter("message"))
     return render(request, "endpoints/fortunes.html", {"fortunes": found})

@@ -20,7 +20,7 @@ def inspect(request: HttpRequest, rest: str = "") -> JsonResponse:
             "path_rest": rest,
             "query_string": request.META["QUERY_STRING"],
             "parameters": dict(request.GET.lists()),
-            # Servers join headers that repeat with "," or ", ", which mean the same (RFC 9110, 5.3).
+            # Servers join repeated headers with "," or ", ", which are equivalent (RFC 9110, 5.3).
             "headers": {
                 name: ", ".join(part.strip() for part in request.headers[name].split(","))
                 for name in HEADERS

@@ -17,7 +17,7 @@ def install(directory: str) -> None:
 
     def show(connection, **_) -> None:
         if (pool := getattr(connection, "pool", None)) is not None:
-            with lock:  # an earlier count must not overwrite a later one
+            with lock:  # an earlier count must not overwrite a later count
                 counts = pool.get_stats()
                 shown.show(counts.get("requests_queued", 0), counts.get("requests_wait_ms", 0))
 

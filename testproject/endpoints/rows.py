@@ -5,9 +5,9 @@ import random
 from endpoints.models import Fortune, World
 from endpoints.worlds import ROWS
 
-SEED = 2013  # the year of the first round; the random numbers are the same on each machine
+SEED = 2013  # the year of TechEmpower's first round; the random numbers are the same on each machine
 
-# The rows in TechEmpower's rules. One message is an attack, and one message isn't ASCII.
+# The messages in TechEmpower's rules. One message is a script, and one message isn't ASCII.
 MESSAGES = (
     "fortune: No such file or directory",
     "A computer scientist is someone who fixes things that aren't broken.",
@@ -25,7 +25,7 @@ MESSAGES = (
 
 
 def fill() -> None:
-    """Insert the rows unless they exist. For World, the number of rows is enough."""
+    """Insert the rows unless they exist. For World, only the number of rows is checked."""
     if World.objects.count() != ROWS:
         World.objects.all().delete()
         numbers = random.Random(SEED)

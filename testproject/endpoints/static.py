@@ -20,7 +20,7 @@ def static(request: HttpRequest, path: str) -> WhiteNoiseFileResponse:
         raise Http404
     response = WhiteNoiseMiddleware.serve(FILES[request.path_info], request)
     if isinstance(request, ASGIRequest):
-        # An ASGI server can't iterate over a file. This view has a thread, in which it can read the file.
+        # An ASGI server would need a thread to iterate over a file. This view runs in a thread, so it reads the file.
         response.streaming_content = at_once(b"".join(response.streaming_content))
     return response
 

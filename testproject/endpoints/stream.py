@@ -23,10 +23,10 @@ async def chunks_async(count: int, size: int) -> AsyncIterator[bytes]:
 
 
 def stream(request: HttpRequest) -> StreamingHttpResponse:
-    """Send `?chunks=10&size=1024`, 10 chunks of 1,024 bytes.
+    """Send 10 chunks of 1,024 bytes for `?chunks=10&size=1024`.
 
-    Each interface gets an iterator of its kind, sync or async, because Django would collect all chunks of the other
-    kind before it sends them.
+    The iterator is sync under WSGI and async under ASGI, because Django would collect all chunks of the other kind of
+    iterator before it sends them.
     """
     count = bounded(request, "chunks", 10, MAX_CHUNKS)
     if request.method == "HEAD":

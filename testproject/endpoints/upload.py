@@ -8,7 +8,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 
-@csrf_exempt  # load generators have no token
+@csrf_exempt  # load generators have no CSRF token
 @require_POST
 def upload(request: HttpRequest) -> JsonResponse:
     """Return the size and the SHA-256 of the field `file`.

@@ -1,4 +1,4 @@
-"""Measure the cost of a session and of its user for a view (docs/endpoints.rst).
+"""Measure the cost of a session and of a user in a view (docs/endpoints.rst).
 
 `manage.py prepare` creates a user and a session in the database. The key of the session is public. Requests without its
 cookie receive a 401.
@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 NAME = "visitor"
 COOKIE = "visitorofthebenchmark"
 VISITS = 3
-NO_PASSWORD = "!"  # an unusable password without its random part, because the session contains its hash
+NO_PASSWORD = "!"  # an unusable password without a random part, because the session contains the password's hash
 EXPIRES = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
 
 
@@ -69,5 +69,5 @@ def session_of(request: HttpRequest) -> SessionBase:
 
 
 def answer(name: str, found: Any) -> HttpResponse:
-    """Return the value, or 401 without a value."""
+    """Return the value, or a 401 if there is no value."""
     return JsonResponse({name: found}) if found else HttpResponse("nobody is signed in\n", status=401)

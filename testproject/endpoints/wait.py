@@ -17,7 +17,7 @@ def wait(request: HttpRequest) -> HttpResponse:
 
 
 async def wait_async(request: HttpRequest) -> HttpResponse:
-    """Sleep in a coroutine. The event loop runs other code in that time, as with `await client.get()`."""
+    """Sleep in a coroutine. The event loop can run other code, as during `await client.get()`."""
     await asyncio.sleep(milliseconds(request) / 1000)
     return HttpResponse("OK")
 

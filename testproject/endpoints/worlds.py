@@ -10,7 +10,7 @@ from django.http import HttpRequest, JsonResponse
 
 from endpoints.models import World
 
-_async_worlds = getattr(World, "async_objects", World.objects)  # the method of django-async-backend, if it is installed
+_async_worlds = getattr(World, "async_objects", World.objects)  # the manager of django-async-backend, if installed
 
 ROWS = 10_000
 MAX_QUERIES = 500
@@ -69,7 +69,7 @@ def some_ids(request: HttpRequest) -> list[int]:
 
 
 def how_many(request: HttpRequest) -> int:
-    """Return `?queries=`, from 1 to 500.
+    """Return the query parameter `queries`, from 1 to 500.
 
     The rules count a missing value, a value below 1 and other text as 1, and larger values as 500.
     """

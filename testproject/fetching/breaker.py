@@ -2,10 +2,11 @@
 
 The states, counts and clock come from the library ``circuitbreaker``. It counts each call without a failure as a
 success, so a cancelled fetch would close a half-open breaker. For this reason, the breaker reports a fetch to the
-library only after its end, and only if the end is evidence about the origin. A cancelled fetch is not, nor is a fetch
-that started before the breaker opened and ended after that.
+library only after the fetch has ended, and only if its end is evidence about the origin. The end of a cancelled fetch
+isn't evidence. Neither is the end of a fetch that started before the breaker opened and ended after it opened.
 
-A half-open library breaker allows all fetches until the first one ends. This breaker allows one fetch at a time.
+In the half-open state, the library allows all fetches until the first fetch ends. This breaker allows one fetch at a
+time.
 """
 
 import threading

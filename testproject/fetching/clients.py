@@ -1,4 +1,4 @@
-"""Create the HTTP clients of the views, one of each kind in a process, at the first fetch after the fork.
+"""Create the HTTP clients of the views: one client of each kind in a process, at the first fetch after the fork.
 
 A client for coroutines belongs to an event loop. The event loop of an ASGI server lasts as long as the process. Behind
 WSGI, Django creates an event loop for each call of an async view, and the client and its pool end with the request.
@@ -20,7 +20,7 @@ from fetching import origin
 from fetching.gauges import PoolGauge
 from fetching.results import Fetched, Misfit
 
-# The modules by HTTP_CLIENT. The first of each kind is the default.
+# The modules of the clients, by HTTP_CLIENT. The first client of each kind is the default.
 OF_THREADS = {"urllib3": "with_urllib3", "requests": "with_requests", "httpx": "with_httpx"}
 OF_LOOPS = {"aiohttp": "with_aiohttp", "httpx-async": "with_httpx_async"}
 
@@ -34,7 +34,7 @@ class ThreadClient(Protocol):
         The wait for a connection of the pool, connecting and reading may each take FETCH_TIMEOUT.
 
         Raises:
-            FetchError: Exhausted, NotInTime or Failed.
+            FetchError: If the fetch fails: Exhausted, NotInTime or Failed.
         """
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ _of_loops: dict[asyncio.AbstractEventLoop, LoopClient] = {}
 
 
 def of_threads() -> ThreadClient:
-    """Return the client of this process.
+    """Return the client for the threads of this process.
 
     Raises:
         Misfit: If the configured client can't be used in threads.
@@ -108,7 +108,7 @@ def _made(modules: dict[str, str], kind: str):
     wanted = settings.FETCHING
     name = wanted.client or next(iter(modules))
     if name not in modules:
-        raise Misfit(f"HTTP_CLIENT={name} does not work in a view that is {kind}. Use {' or '.join(modules)}")
+        raise Misfit(f"HTTP_CLIENT={name} does not work in {kind} views. Use {' or '.join(modules)}")
     url = origin.url()
     return importlib.import_module(f"fetching.{modules[name]}").Client(wanted, url, _gauge())
 

@@ -13,7 +13,7 @@ View = Callable[..., Any]
 class EitherPattern(URLPattern):
     """Choose the view when the path is resolved.
 
-    Django's ASGI handler resolves paths in its event loop. Its WSGI handler does so in a thread without an event loop.
+    Django's ASGI handler resolves paths in its event loop, and its WSGI handler in a thread without an event loop.
     """
 
     def __init__(self, route: str, view: View, view_async: View) -> None:

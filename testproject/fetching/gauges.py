@@ -1,11 +1,11 @@
-"""Show the harness numbers of each process, such as the busy connections of its pools and the waiting fetches.
+"""Show numbers of each process to the harness, such as the busy connections of its pools and the waiting fetches.
 
 Each process writes two numbers to a memory-mapped file. The harness adds up all processes every 100 ms
 (loadtests/observe/gauges.py).
 
-PoolGauge counts around the whole fetch. During this time the fetch either uses a connection of its pool or waits for a
-connection, so the number of waiting fetches is the excess over the size of the pool. The clients' hooks would need a
-call for each event of each request. The lock belongs to the process and protects only two additions.
+PoolGauge counts a fetch from its start to its end. During this time, the fetch either uses a connection of its pool or
+waits for a connection, so the fetches that exceed the size of the pool are waiting. The hooks of the clients would need
+a call for each event of each request. All threads of the process share a lock, which protects only two additions.
 """
 
 import mmap

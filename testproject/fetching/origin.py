@@ -21,7 +21,7 @@ def url() -> str:
     try:
         return _of_service(wanted.url_file, wanted.path)
     except OSError:
-        raise NoOrigin("there is no origin, or not yet: start the service origin, or set ORIGIN_URL") from None
+        raise NoOrigin("the origin is not running: start the service origin, or set ORIGIN_URL") from None
 
 
 @functools.lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from typing import Generic
 from fetching.gauges import CountedPool, PoolGauge, T
 
 # The time for which clients keep an idle connection, if they have such an option. HTTPX's default is 5 s and aiohttp's
-# 15 s, so after a longer pause one of them would need new connections.
+# default is 15 s, so after a pause between these times, only HTTPX would need new connections.
 IDLE_S = 60.0
 
 
@@ -24,7 +24,7 @@ class Pools(Generic[T]):
 
     @contextmanager
     def one(self) -> Iterator[CountedPool[T]]:
-        """Yield the pool of the next fetch, and count the fetch."""
+        """Yield the pool for the next fetch, and count the fetch."""
         counted = next(self._turns)
         self._gauge.entered(counted)
         try:

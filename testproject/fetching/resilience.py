@@ -32,7 +32,7 @@ Outcome = Fetched | FetchError
 
 
 class Do(enum.Enum):
-    """The kinds of steps. FETCH results in an Outcome and RECALL in a Fetched or None. The others have no result."""
+    """The kinds of steps. FETCH returns an Outcome, and RECALL a Fetched or None. The other steps have no result."""
 
     FETCH = enum.auto()
     PAUSE = enum.auto()
@@ -51,7 +51,7 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Delivered:
-    """The answer to our client. ``stale`` means a copy of an earlier answer."""
+    """The answer to the view's client. ``stale`` marks a copy of an earlier answer."""
 
     outcome: Outcome
     stale: bool = False
@@ -73,7 +73,7 @@ class Budget:
             self._saved = min(MAX_RETRIES, self._saved + RETRIES_PER_FETCH)
 
     def spend(self) -> bool:
-        """Spend a retry. Returns whether the budget had a retry left."""
+        """Spend a retry, and return whether the budget had a retry left."""
         with self._lock:
             there = self._saved >= 1.0
             self._saved -= there
@@ -81,7 +81,7 @@ class Budget:
 
 
 class Resilience:
-    """Keep the breaker, the retry budget and the time of the last copy of a process."""
+    """The circuit breaker and the retry budget of a process, and the time of its last copy."""
 
     def __init__(self, breaker: Breaker | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.breaker = breaker or Breaker()
@@ -128,7 +128,7 @@ def failed(outcome: Outcome) -> bool:
 
 
 def of_origin(outcome: Outcome) -> bool:
-    """Return whether the outcome is evidence about the origin. An exhausted pool of our client is not."""
+    """Return whether the outcome is evidence about the origin. An exhausted pool of the client isn't."""
     return not isinstance(outcome, FetchError) or outcome.kind in ("timeout", "failed")
 
 
@@ -156,7 +156,7 @@ def run(course: Course, client: ThreadClient, cache: Any) -> Delivered:
 
 
 async def arun(course: Course, client: LoopClient, cache: Any) -> Delivered:
-    """Execute the steps in this coroutine. A cancelled course ends without a result for the breaker."""
+    """Execute the steps in this coroutine. If it is cancelled, the breaker receives no result."""
     with closing(course):
         result = None
         while True:

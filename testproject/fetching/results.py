@@ -14,7 +14,7 @@ class Fetched:
 
 
 class FetchError(Exception):
-    """A fetch without an answer: the ``status`` for our client, the ``kind`` of failure, and the reason."""
+    """A fetch without an answer: the ``status`` for the view's client, the ``kind`` of failure, and the reason."""
 
     status: ClassVar[int]
     kind: ClassVar[str]
@@ -42,7 +42,7 @@ class Failed(FetchError):
     """The client couldn't connect, or the connection broke."""
 
     status, kind = 502, "failed"
-    message = "no connection to the origin, or it broke"
+    message = "the connection to the origin failed or broke"
 
 
 class Refused(FetchError):
@@ -59,6 +59,6 @@ class NoOrigin(FetchError):
 
 
 class Misfit(FetchError):
-    """The configured client doesn't fit this kind of view."""
+    """The configured client doesn't work in this kind of view."""
 
     status, kind = 500, "misfit"

@@ -62,7 +62,7 @@ async def resilient_async(request: HttpRequest) -> HttpResponse:
 
 
 def answer(delivered: Delivered, begun: float) -> HttpResponse:
-    """Return the response. ``begun`` is the start of the view by time.perf_counter."""
+    """Return the response. ``begun`` is the time when the view started, from time.perf_counter()."""
     outcome = delivered.outcome
     if isinstance(outcome, FetchError):
         response = HttpResponse(f"{outcome}\n", status=outcome.status, content_type="text/plain")

@@ -18,7 +18,7 @@ class Client(Pools[aiohttp.ClientSession]):
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(
                 total=None,
-                connect=wanted.timeout_s,  # limits for the wait for a connection of the pool, and for connecting
+                connect=wanted.timeout_s,  # limits the wait for a connection of the pool, and connecting
                 sock_connect=wanted.timeout_s,
                 sock_read=wanted.timeout_s,
                 # by default, aiohttp rounds times of more than 5 s up to a whole second of the loop's clock

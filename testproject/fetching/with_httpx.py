@@ -11,11 +11,11 @@ def options(wanted) -> dict:
     return {
         "limits": httpx.Limits(
             max_connections=wanted.pool_size,
-            # By default, HTTPX keeps 20 of 100 connections, and closes the others after each answer.
+            # By default, HTTPX keeps 20 of 100 connections, and closes the other connections after each answer.
             max_keepalive_connections=wanted.pool_size if wanted.keep_alive else 0,
             keepalive_expiry=IDLE_S,
         ),
-        # limits each of these: the wait for a connection, connecting, writing, reading
+        # limits four times separately: the wait for a connection, connecting, writing, and reading
         "timeout": httpx.Timeout(wanted.timeout_s),
         "trust_env": False,  # ignore proxy variables of the environment, so that requests go only to the origin
         "follow_redirects": False,
@@ -23,7 +23,7 @@ def options(wanted) -> dict:
 
 
 def fetched(response: httpx.Response) -> Fetched:
-    """Return the answer as a result."""
+    """Convert a response of HTTPX to a result."""
     return Fetched(response.status_code, response.headers.get("Content-Type", ""), response.content)
 
 

@@ -11,11 +11,11 @@ from typing import Any
 FOLDER = Path(__file__).parent / "definitions"
 TYPES = ("text", "number", "date", "radio", "checkbox")
 CHOICES = ("radio", "checkbox")
-TODAY = "today"  # the format of a date's limits
+TODAY = "today"  # as the limit of a date, the current day
 RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # paths of other views
 
 Answer = str | list[str]
-"""An answer in JSON: a text, or for checkboxes the ticked values."""
+"""An answer in JSON: a text or, for checkboxes, a list of the selected values."""
 
 
 class BadDefinition(Exception):
@@ -24,10 +24,10 @@ class BadDefinition(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """Define a page with one question.
+    """A page with one question.
 
-    ``options`` contains labels by value. ``routes`` contains the next page by answer, if it isn't the next page in the
-    file. ``least`` and ``most`` limit a number or a date. ``longest`` limits the characters of a text.
+    ``options`` contains the label of each value. ``routes`` contains the next page for an answer, if it isn't the next
+    page in the file. ``least`` and ``most`` limit a number or a date. ``longest`` limits the characters of a text.
     """
 
     id: str
@@ -68,7 +68,7 @@ def load(name: str) -> Definition:
 
 
 def parse(table: dict[str, Any]) -> Definition:
-    """Return the definition in a JSON object.
+    """Convert a JSON object to a definition.
 
     Raises:
         BadDefinition: If the definition isn't valid.
@@ -78,14 +78,14 @@ def parse(table: dict[str, Any]) -> Definition:
     definition = Definition(table["title"], tuple(Page(**page) for page in table["pages"]))
     order = [page.id for page in definition.pages]
     if not order or len(set(order)) < len(order):
-        raise BadDefinition("there must be pages, and no two of one id")
+        raise BadDefinition("pages with different ids are needed")
     for place, page in enumerate(definition.pages):
         if page.type not in TYPES:
             raise BadDefinition(f"{page.id}: type is {page.type!r}. Allowed: {', '.join(TYPES)}")
         if page.id in RESERVED or not page.id.replace("-", "").isalnum():
-            raise BadDefinition(f"{page.id}: letters and digits are needed, other than {', '.join(RESERVED)}")
+            raise BadDefinition(f"{page.id}: an id of letters and digits is needed, except {', '.join(RESERVED)}")
         if bool(page.options) != (page.type in CHOICES):
-            raise BadDefinition(f"{page.id}: options are for {' and '.join(CHOICES)}, which need them")
+            raise BadDefinition(f"{page.id}: options are needed for {' and '.join(CHOICES)} only")
         _require_forward(page, order[place + 1 :])
         _require_bounds(page)
     return definition

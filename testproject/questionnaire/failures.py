@@ -17,7 +17,7 @@ from django.shortcuts import render
 
 CACHE = "django.contrib.sessions.backends.cache"
 AGAIN_AFTER_S = 2
-UNREAD = "a session that is there could not be read"
+UNREAD = "an existing session could not be read"
 
 logger = logging.getLogger("questionnaire")
 
@@ -67,9 +67,10 @@ def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 @contextlib.contextmanager
 def put_up_with() -> Iterator[None]:
-    """Suppress errors while the previous session of a new sign-in is deleted.
+    """Suppress errors while a new sign-in deletes the previous session.
 
-    The store can fail, which is logged, or the cookie can come from another store and be an invalid name in this store.
+    The store can fail, which is logged. The cookie can also come from another store, and be an invalid key in this
+    store.
     """
     try:
         yield

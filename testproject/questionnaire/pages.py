@@ -1,4 +1,4 @@
-"""Translate requests for `steps`, and its outcomes into responses."""
+"""Translate requests for the module `steps`, and its outcomes into responses."""
 
 import datetime
 import secrets
@@ -33,7 +33,7 @@ def launched(request: HttpRequest) -> HttpResponse:
 
 
 def state_of(blob: str | None) -> State | None:
-    """Return the state in a session's blob, or None."""
+    """Return the state in a session's blob, or None if there is no valid blob."""
     return unpack(blob, settings.SECRET_KEY)
 
 
@@ -67,8 +67,8 @@ def outcome(request: HttpRequest, step: str, page: str, state: State) -> steps.O
 
 
 def ended(request: HttpRequest) -> HttpResponse:
-    """Redirect to `signed-out`, if another request ended the session during this request."""
-    # the middleware would save the session, find that it no longer exists, and answer 400
+    """Redirect to `signed-out`, because another request ended the session during this request."""
+    # otherwise the middleware would save the session, find that it no longer exists, and answer 400
     request.session.modified = False
     return to("signed-out")
 

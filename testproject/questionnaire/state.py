@@ -20,7 +20,7 @@ class TooLarge(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """The respondent, whether the respondent has started, the answers by page, and the reference of the submission."""
+    """A respondent, whether the respondent has started, the answers by page, and the reference of the submission."""
 
     respondent: str
     begun: bool = False
@@ -41,13 +41,13 @@ def pack(state: State, secret: str, size: int) -> str:
     """
     text = json.dumps(dataclasses.asdict(state), ensure_ascii=False, separators=(",", ":")).encode()
     if len(text) > size:
-        raise TooLarge(f"a state of {len(text)} bytes does not fit into {size}: set QUESTIONNAIRE_STATE_BYTES higher")
-    # Spaces may follow JSON.
+        raise TooLarge(f"a state of {len(text)} bytes exceeds {size} bytes: increase QUESTIONNAIRE_STATE_BYTES")
+    # Spaces may follow a JSON document.
     return _cipher(secret).encrypt(text.ljust(size)).decode()
 
 
 def unpack(blob: str | None, secret: str) -> State | None:
-    """Return the state in a blob, or None without a blob or with another secret."""
+    """Return the state in a blob, or None if there is no blob or it was encrypted with another secret."""
     from cryptography.fernet import InvalidToken
 
     if not isinstance(blob, str):

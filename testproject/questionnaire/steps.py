@@ -12,14 +12,15 @@ from questionnaire import routing, validation
 from questionnaire.definition import Answer, Definition, Page
 from questionnaire.state import State
 
-FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # a field of type number changes with the mouse wheel
+FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # type number reacts to the mouse wheel
 
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """Describe a request.
+    """A request of a respondent.
 
-    ``given`` contains the values of the form. ``change`` returns to the summary. ``reference`` is for a submission.
+    ``given`` contains the values of the form. ``change`` returns to the summary if no answer is missing. ``reference``
+    identifies a submission.
     """
 
     post: bool
@@ -32,9 +33,9 @@ class Asked:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """An answer: a template with its context, or a redirect to a step and its page.
+    """The outcome of a request: a template with its context, or a redirect to a step and its page.
 
-    ``state`` is saved unless it is None. ``over`` ends the session.
+    The view saves ``state`` unless it is None, and ends the session if ``over`` is True.
     """
 
     template: str = ""
@@ -120,12 +121,12 @@ _STEPS: Mapping[tuple[str, bool], Callable[[Definition, State, Asked], Outcome]]
 
 
 def _reached(definition: Definition, state: State, name: str) -> Page | None:
-    """Return the page if the answers so far lead to it."""
+    """Return the page with this name if the answers so far lead to it, otherwise None."""
     return next((page for page in routing.way(definition, state.answers) if page.id == name), None)
 
 
 def _go(page: Page | None, state: State | None = None) -> Outcome:
-    """Redirect to the page, or to the summary without a page."""
+    """Redirect to the page, or to the summary if there is no page."""
     return Outcome(to="page", page=page.id, state=state) if page else Outcome(to="summary", state=state)
 
 

@@ -1,4 +1,4 @@
-"""Sign a respondent in with a signed token that is valid for some minutes and for one use (questionnaire/used.py)."""
+"""Sign a respondent in with a signed token that expires after a few minutes and works once (questionnaire/used.py)."""
 
 import dataclasses
 import uuid
@@ -14,7 +14,7 @@ class Refused(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Ticket:
-    """The content of a token: its respondent, and the id for the record of its use."""
+    """The content of a token: the respondent, and the id under which the token's use is recorded."""
 
     respondent: str
     id: str
@@ -34,9 +34,9 @@ def read(token: str) -> Ticket:
     try:
         return Ticket(**_signer().unsign_object(token, max_age=GOOD_FOR_S))
     except signing.SignatureExpired:
-        raise Refused(f"This link has expired: it was good for {GOOD_FOR_S // 60} minutes.") from None
+        raise Refused(f"This link has expired: it was valid for {GOOD_FOR_S // 60} minutes.") from None
     except (signing.BadSignature, ValueError, TypeError):
-        raise Refused("This link is not one of ours: its signature is wrong.") from None
+        raise Refused("This link is not valid: its signature is wrong.") from None
 
 
 def _signer() -> signing.TimestampSigner:

@@ -46,9 +46,9 @@ class _Place:
         self.lock = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, at, 1, 0)  # struct flock of Linux, 64 bits
 
     def taken(self) -> bool:
-        """Try to lock the byte, and return whether it succeeded.
+        """Try to lock the byte, and return whether this succeeded.
 
-        The lock belongs to the open file, not to the process, so it also works between threads.
+        The lock belongs to the open file, not to the process, so it also excludes other threads.
         """
         try:
             fcntl.fcntl(self.file, fcntl.F_OFD_SETLK, self.lock)

@@ -1,8 +1,8 @@
 """Record used tokens in the session store, for as long as each token is valid.
 
-In each store, creating an entry fails if it exists, so only one of two requests with the same token can succeed. Signed
-cookies don't have a store, so their entries are in the database. An entry is a session of the store, so its key must be
-secret: signing in with the key as the cookie would delete the entry, and the token would be valid again.
+In each store, creating an entry fails if the entry exists, so only one of two requests with the same token can succeed.
+Signed cookies don't have a store, so their entries are in the database. An entry is a session of the store, so its key
+must be secret: signing in with the key as the cookie would delete the entry, and the token would be valid again.
 """
 
 import importlib
@@ -25,7 +25,7 @@ def use(ticket: Ticket) -> None:
         Refused: If the token was used before.
     """
     entry = _entry(ticket)
-    entry.clear()  # prevents loading the entry
+    entry.clear()  # so that saving doesn't load the entry
     entry.set_expiry(GOOD_FOR_S)
     try:
         entry.save(must_create=True)

@@ -28,7 +28,7 @@ def _text(page: Page, given: Sequence[str], today: datetime.date) -> str:
     if len(text) > page.longest:
         raise Invalid(f"The answer must have {page.longest} characters or fewer.")
     if not text.isprintable():
-        raise Invalid("The answer has characters that cannot be shown.")
+        raise Invalid("The answer contains characters that cannot be displayed.")
     return text
 
 

@@ -52,7 +52,7 @@ def session(request: HttpRequest) -> HttpResponse:
     try:
         used.use(ticket)
     except tokens.Refused as refusal:
-        signed_in.delete()  # a previous session stays
+        signed_in.delete()  # the previous session is kept
         return pages.refused(request, str(refusal))
     with failures.put_up_with():
         request.session.delete()
@@ -70,7 +70,7 @@ def step(request: HttpRequest, step: str, page: str = "") -> HttpResponse:
     with turn(cookie) if cookie and request.method == "POST" else contextlib.nullcontext():
         state = pages.state_of(request.session.get(pages.BLOB))
         if state is None:
-            # If the store is down, `exists` raises its exception.
+            # If the store is down, `exists` raises the store's exception.
             if cookie and failures.may_hide(request.session) and request.session.exists(cookie):
                 raise OSError(failures.UNREAD)
             return pages.to("signed-out")

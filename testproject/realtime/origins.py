@@ -1,4 +1,4 @@
-"""Check the pages that may open a WebSocket.
+"""Check which pages may open a WebSocket.
 
 The same-origin policy doesn't cover WebSockets. If a server authenticates clients by cookie and doesn't check the
 Origin header, any page that its user visits can connect.
@@ -14,8 +14,8 @@ from django.http.request import validate_host
 class AllowedOrigins(OriginValidator):
     """Check origins like Channels' `AllowedHostsOriginValidator`, but accept clients without an Origin header.
 
-    Browsers always send the header, and it has no meaning for other clients (RFC 6455, section 10.2). The peers do the
-    same.
+    Browsers always send the header, and it has no meaning for other clients (RFC 6455, section 10.2). The servers in
+    peers/ check origins in the same way.
     """
 
     def __init__(self, application):

@@ -19,6 +19,6 @@ routes = [
     *below("ws/", consumers.Echo, consumers.Room, consumers.Publish),
     *below("ws/sync/", consumers.SyncEcho, consumers.SyncRoom, consumers.SyncPublish),
     *below("ws/json/", consumers.JsonEcho, consumers.JsonRoom, consumers.JsonPublish),
-    # All other paths: without a route, Channels raises an error, and some servers answer 500.
+    # For all other paths. Without a route, Channels raises an error, and some servers answer 500.
     re_path(r"", consumers.Refused.as_asgi()),
 ]

@@ -8,7 +8,7 @@ from loadtests.analyse.observations import Observation
 
 @pytest.fixture
 def study():
-    """Make the observations of one test from a median value for each label, with noise of ``sd`` in each trial."""
+    """Return a function that creates a test's observations from each label's median, with noise of ``sd`` per trial."""
 
     def make(medians, blocks=10, sd=0.02, seed=1, metric="p50_ms"):
         rng = np.random.default_rng(seed)

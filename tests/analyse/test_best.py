@@ -1,4 +1,4 @@
-"""Test the cells of a sweep that may be the best."""
+"""Test which cells of a sweep may be the best."""
 
 import random
 from math import log
@@ -10,7 +10,7 @@ from tools.simulation import sweeps_and_searches
 
 
 def samples(speeds, blocks=4, noise=0.01):
-    """Blocks differ much more than cells."""
+    """Return random values for each label and block. The blocks differ much more than the labels."""
     rng = random.Random(1)
     return {
         label: {block: log(speed * (1 + block)) + rng.gauss(0, noise) for block in range(blocks)}
@@ -27,7 +27,7 @@ def test_significantly_worse_cells_are_dropped():
     assert all(place.worst < 1 for place in found.values())
 
 
-def test_ratios_rise_if_less_is_better():
+def test_ratio_grows_if_less_is_better():
     found = places(samples({"a": 100.0, "b": 100.5, "c": 60.0}), more_is_better=False)
     assert [place.may_be_best for place in found.values()] == [False, False, True]
     assert found["a"].worst > found["a"].ratio > 1
@@ -47,16 +47,16 @@ def test_cell_with_missing_blocks_is_compared():
     ("given", "worst"),
     [
         pytest.param({"a": {1: 1.0, 2: 1.1}}, 1, id="a single cell"),
-        pytest.param(samples({"a": 100.0, "b": 10.0}, blocks=1), 0, id="one block without known noise"),
+        pytest.param(samples({"a": 100.0, "b": 10.0}, blocks=1), 0, id="a single block, so the noise is unknown"),
         pytest.param({"a": {1: 1.0, 2: 1.1}, "b": {3: 5.0, 4: 5.1}}, 0, id="no block in common"),
     ],
 )
-def test_indistinguishable_cells_all_stay(given, worst):
+def test_indistinguishable_cells_are_all_kept(given, worst):
     found = places(given, more_is_better=True).values()
     assert {(place.may_be_best, place.worst) for place in found} == {(True, worst)}
 
 
-def test_cells_are_ranked_as_they_look():
+def test_cells_are_ranked_by_estimate():
     given = samples({"a": 100.0, "b": 120.0, "c": 60.0, "d": 80.0})
     del given["d"][0], given["d"][1]
     assert ranked({**given, "e": {}}, more_is_better=True) == ["b", "a", "d", "c"]
@@ -68,5 +68,5 @@ def test_cells_are_ranked_as_they_look():
     "noise", ["normal", "heavy tails", "slow mode", "drifting machine", "one bad block", "one noisy setup"]
 )
 @pytest.mark.parametrize("blocks", [2, 4])
-def test_true_best_is_rarely_dropped(noise, blocks):
+def test_truly_best_cell_is_rarely_dropped(noise, blocks):
     assert sweeps_and_searches.swept(noise, 8, blocks, repetitions=100, seed=2).lost <= 0.09

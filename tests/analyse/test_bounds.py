@@ -1,4 +1,4 @@
-"""Test figures that are lower bounds, because something other than the setup was the limit."""
+"""Test figures that are lower bounds because something other than the setup was saturated."""
 
 import dataclasses
 from math import inf, log
@@ -13,14 +13,14 @@ from loadtests.records import Evidence
 
 
 def bounded(observations, label, blocks=None):
-    """Return the same observations with a label's values as lower bounds in some or all blocks."""
+    """Return the observations, with the label's values marked as lower bounds in the given blocks (default: all)."""
     return [
         dataclasses.replace(one, at_least=one.label == label and (blocks is None or one.block in blocks))
         for one in observations
     ]
 
 
-def test_bounded_candidate_is_never_slower(study):
+def test_lower_bound_is_never_slower(study):
     speeds = {"gunicorn": 100.0, "uvicorn": 300.0, "daphne": 50.0}
     of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="capacity_rps"), "uvicorn", {2}), "gunicorn")
     assert (of_uvicorn.verdict, of_uvicorn.high, of_uvicorn.at_least) == (Verdict.FASTER, inf, True)
@@ -31,7 +31,7 @@ def test_bounded_candidate_is_never_slower(study):
     assert of_daphne.verdict is Verdict.INCONCLUSIVE
 
 
-def test_bounded_throughput_never_wins_or_loses(study):
+def test_lower_bound_of_throughput_is_inconclusive(study):
     speeds = {"gunicorn": 100.0, "uvicorn": 300.0, "daphne": 50.0}
     for label in speeds:
         found = compare(bounded(study(speeds, metric="rps"), label), "gunicorn")
@@ -39,7 +39,7 @@ def test_bounded_throughput_never_wins_or_loses(study):
         assert set(verdicts.values()) == {Verdict.INCONCLUSIVE}
 
 
-def test_bounded_baseline_limits_ratios_from_above(study):
+def test_bounded_baseline_gives_upper_bounds(study):
     speeds = {"gunicorn": 100.0, "uvicorn": 30.0, "daphne": 200.0}
     of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="capacity_rps"), "gunicorn", {1}), "gunicorn")
     assert (of_uvicorn.verdict, of_uvicorn.low, of_uvicorn.at_most) == (Verdict.SLOWER, 0, True)
@@ -47,7 +47,7 @@ def test_bounded_baseline_limits_ratios_from_above(study):
     assert (of_daphne.verdict, of_daphne.low) == (Verdict.INCONCLUSIVE, 0)
 
 
-def test_two_bounds_are_not_compared(study):
+def test_two_lower_bounds_are_not_compared(study):
     both = [dataclasses.replace(one, at_least=True) for one in study({"gunicorn": 9.0, "uvicorn": 27.0}, metric="rps")]
     [found] = compare(both, "gunicorn")
     assert (found.verdict, found.low, found.high) == (Verdict.INCONCLUSIVE, 0, inf)
@@ -55,8 +55,8 @@ def test_two_bounds_are_not_compared(study):
     assert found.at_most
 
 
-def test_bound_shows_no_noise(study):
-    """The generator's limit is the same in each trial, which doesn't make a setup less noisy."""
+def test_lower_bound_does_not_reduce_noise(study):
+    """The generator's limit is equal in all trials, which doesn't mean that the setup's noise is low."""
     speeds = {"gunicorn": 100.0, "uvicorn": 100.0, "granian": 100.0, "uwsgi": 300.0}
     noisy = study(speeds, metric="rps", blocks=4, sd=0.2)
     still = [dataclasses.replace(one, value=300.0) if one.label == "uwsgi" else one for one in noisy]
@@ -69,7 +69,7 @@ def test_bound_shows_no_noise(study):
     assert widths(bounded(still, "uwsgi")) == widths(without)
 
 
-def test_bounded_estimate_needs_no_more_blocks(study):
+def test_lower_bound_needs_no_more_blocks(study):
     [found] = estimates(bounded(study({"ws": 100.0}, metric="messages_per_s"), "ws", {3}))
     assert found.at_least
     assert (found.high, found.low > 80) == (inf, True)
@@ -77,7 +77,7 @@ def test_bounded_estimate_needs_no_more_blocks(study):
     assert widest_interval(found) < 0.1
 
 
-def test_run_of_bounds_equals_itself_only(study):
+def test_run_with_bounds_only_equals_itself(study):
     first = bounded(study({"ws": 100.0}, metric="capacity_rps"), "ws")
     [same] = compare_runs(first, first)
     assert (same.verdict, same.at_least, same.at_most) == (Verdict.EQUIVALENT, False, False)
@@ -85,7 +85,7 @@ def test_run_of_bounds_equals_itself_only(study):
     assert (other.verdict, other.high) == (Verdict.FASTER, inf)
 
 
-def test_bounded_cell_may_be_the_best():
+def test_lower_bound_may_be_the_best():
     speeds = {"a": (100.0, 101.0, 99.0, 100.0), "b": (60.0, 61.0, 59.0, 60.0)}
     samples = {label: {block: log(value) for block, value in enumerate(own)} for label, own in speeds.items()}
     assert not places(samples, more_is_better=True)["b"].may_be_best
@@ -94,7 +94,7 @@ def test_bounded_cell_may_be_the_best():
     assert found["a"].worst == 0
 
 
-def test_saturated_generator_gives_lower_bound():
+def test_saturated_generator_means_lower_bound():
     busy = Evidence(generator_cpu=0.97)
     flags = [*judge(busy, closed_loop=True), *judge(busy)]
     assert [(flag.reason, flag.severity) for flag in flags] == [

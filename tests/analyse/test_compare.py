@@ -1,4 +1,4 @@
-"""Test comparisons of a run's setups: ratios, verdicts, noise and rules."""
+"""Test comparisons between the setups of a run: ratios, verdicts, noise and the rules of ``--fail-if``."""
 
 from dataclasses import replace
 from math import exp, inf, log
@@ -26,16 +26,16 @@ from loadtests.formatting import plus_minus
         (1.0, 1.0, True, Verdict.EQUIVALENT),
     ],
 )
-def test_verdict_is_read_from_the_interval(low, high, more_is_better, expected):
+def test_verdict_depends_on_the_interval(low, high, more_is_better, expected):
     assert verdict(low, high, 0.03, more_is_better) is expected
 
 
-def test_plus_minus_is_half_the_width():
+def test_plus_minus_is_half_the_interval():
     assert plus_minus(1 / 1.02, 1.02) == pytest.approx(0.02)
     assert plus_minus(0.0, inf) == inf
 
 
-def test_each_candidate_gets_ratio_with_verdict(study):
+def test_each_candidate_has_ratio_and_verdict(study):
     slower, faster = compare(study({"gunicorn": 10.0, "daphne": 20.0, "uvicorn": 8.0}), "gunicorn")
     assert (slower.candidate, slower.verdict) == ("daphne", Verdict.SLOWER)
     assert (faster.candidate, faster.verdict) == ("uvicorn", Verdict.FASTER)
@@ -45,7 +45,7 @@ def test_each_candidate_gets_ratio_with_verdict(study):
 
 
 def test_drift_between_blocks_cancels(study):
-    # Blocks differ by 10%, trials within a block by 0.5%: the ratio is much more accurate than either value.
+    # Blocks differ by 10%, and trials within a block by 0.5%, so the ratio is much more accurate than either value.
     observations = study({"a": 10.0, "b": 10.0}, sd=0.005)
     (found,) = compare(observations, "a")
     assert found.verdict is Verdict.EQUIVALENT
@@ -64,12 +64,12 @@ def test_one_block_is_inconclusive(study):
         pytest.param(lambda one: (one.label == "a") == (one.block <= 5), 0, Verdict.INCONCLUSIVE, id="none in common"),
     ],
 )
-def test_block_without_valid_pair_is_omitted(study, valid, blocks, verdict):
+def test_block_without_both_trials_is_omitted(study, valid, blocks, verdict):
     (found,) = compare(filter(valid, study({"a": 10.0, "b": 20.0})), "a")
     assert (found.blocks, found.verdict) == (blocks, verdict)
 
 
-def test_noise_comes_from_other_setups(study):
+def test_noise_is_estimated_from_all_setups(study):
     observations = study({"a": 10.0, "b": 12.0, "c": 10.0, "d": 10.0, "e": 10.0}, blocks=4)
     (by_two,) = compare([one for one in observations if one.label in "ab"], "a")
     (by_all,) = compare(observations, "a", family=Family(["b"]))
@@ -78,7 +78,7 @@ def test_noise_comes_from_other_setups(study):
     assert by_all.family == 1
 
 
-def test_noise_shared_by_setups_widens_intervals(study):
+def test_shared_noise_widens_intervals(study):
     by_block = np.random.default_rng(2).normal(0, 0.1, 6)
     observations = [
         replace(one, value=one.value * exp(by_block[one.block - 1])) if one.label in "def" else one
@@ -88,7 +88,7 @@ def test_noise_shared_by_setups_widens_intervals(study):
     assert min(widths[label] for label in "def") > 1.5 * max(widths[label] for label in "bc")
 
 
-def test_baseline_copy_is_a_second_baseline(study):
+def test_baseline_copy_improves_the_baseline(study):
     observations = study({"a": 10.0, "again": 10.4, "b": 12.0, "c": 12.0})
     once, _ = compare([one for one in observations if one.label != "again"], "a")
     twice, _ = compare(observations, "a", aa="again")
@@ -96,7 +96,7 @@ def test_baseline_copy_is_a_second_baseline(study):
     assert twice.high / twice.low < once.high / once.low
 
 
-def test_differences_inside_noise_floor_are_marked(study):
+def test_differences_within_noise_floor_are_marked(study):
     observations = study({"a": 10.0, "again": 10.0, "near": 10.01, "far": 20.0}, sd=0.03)
     found = {one.candidate: one.inside_noise for one in compare(observations, "a", aa="again")}
     assert found == {"near": True, "far": False}
@@ -105,7 +105,7 @@ def test_differences_inside_noise_floor_are_marked(study):
     assert floor.blocks == 10
 
 
-def test_widest_interval_shrinks_from_eight_blocks(study):
+def test_more_blocks_shrink_the_widest_interval(study):
     def widest(blocks, **noise):
         return widest_interval(compare(study({"a": 10.0, "b": 11.0, "c": 12.0}, blocks=blocks, **noise), "a"))
 
@@ -115,18 +115,18 @@ def test_widest_interval_shrinks_from_eight_blocks(study):
     assert widest_interval([]) == inf
 
 
-def test_zero_has_no_ratio(study):
+def test_block_with_zero_has_no_ratio(study):
     observations = [replace(one, value=0.0) if one.block == 1 else one for one in study({"a": 1.0, "b": 1.0})]
     (found,) = compare(observations, "a")
     assert found.blocks == 9
 
 
-def test_a_cell_given_twice_is_refused(study):
+def test_duplicate_observation_is_refused(study):
     with pytest.raises(ValueError, match="block 1 occurs twice"):
         compare(study({"a": 1.0}) * 2, "a")
 
 
-def test_rules_are_read():
+def test_fail_if_rules_are_parsed():
     assert parse("slower>5%") == Rule(Verdict.SLOWER, 0.05)
     assert parse(" faster > 2.5 % ") == Rule(Verdict.FASTER, 0.025)
     assert parse("failures>1%") == Rule(None, 0.01)
@@ -134,7 +134,7 @@ def test_rules_are_read():
 
 
 @pytest.mark.parametrize("text", ["", "slower>5", "slower<5%", "equivalent", "5%"])
-def test_wrong_rule_shows_an_example(text):
+def test_invalid_rule_error_shows_an_example(text):
     with pytest.raises(ValueError, match="slower>5%"):
         parse(text)
 

@@ -1,4 +1,4 @@
-"""Test the CPU time that a server adds to a request, and the throughput that it predicts for a view."""
+"""Test the model of the CPU time that a server adds to a request, and the throughput predicted for a view."""
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ def results(build_run):
     return make
 
 
-def test_added_time_is_difference_to_baseline(results):
+def test_added_time_is_relative_to_baseline(results):
     model = models.cost_model(results(), "throughput")
     assert model.baseline_ms == pytest.approx(0.5, rel=0.01)
     for label, ms in (("granian-wsgi", -0.25), ("uvicorn", 1.5)):
@@ -29,7 +29,7 @@ def test_added_time_is_difference_to_baseline(results):
         assert added.low < ms < added.high
 
 
-def test_slow_view_hides_the_server(results):
+def test_slow_view_hides_server_differences(results):
     model = models.cost_model(results(), "throughput")
     quick, slow = (model.relative("uvicorn", view_ms) for view_ms in (0.1, 100))
     assert quick.value == pytest.approx(0.6 / 2.1, rel=0.02)
@@ -38,13 +38,13 @@ def test_slow_view_hides_the_server(results):
     assert model.relative("uvicorn", 100, growth=0.25).value < 0.8
 
 
-def test_copy_of_baseline_informs_the_baseline(build_run):
+def test_baseline_copy_has_no_added_time(build_run):
     run = with_costs(build_run(labels=tuple(COSTS), tests=("throughput",), blocks=6, aa=True), COSTS)
     model = models.cost_model(Results(run), "throughput")
     assert list(model.added_ms) == ["granian-wsgi", "uvicorn"]
 
 
-def test_partly_idle_core_has_no_value(results):
+def test_model_needs_fully_busy_cores(results):
     assert models.cost_model(results(busy=0.8), "throughput") is None
 
 
@@ -52,7 +52,7 @@ def test_model_needs_the_baseline(results):
     assert models.cost_model(results({"gunicorn": 0.5, "uvicorn": 2.0}), "throughput") is None
 
 
-def test_held_out_view_gives_the_growth(build_run):
+def test_growth_comes_from_held_out_view(build_run):
     run = with_costs(build_run(labels=tuple(COSTS), tests=("throughput", "throughput-page"), blocks=6), COSTS)
     page = {"gunicorn-gthread": 10.5, "granian-wsgi": 10.25, "uvicorn": 14.0}
     for trial in with_costs(run, COSTS).trials():
@@ -73,7 +73,7 @@ def _costing(trial, factor):
     return dataclasses.replace(trial, processes=(process,), result=result)
 
 
-def test_shipped_model_reads_as_written():
+def test_shipped_model_is_encoded_unchanged():
     model = models.shipped()
     assert models.encoded(model) == models.SHIPPED.read_text(encoding="utf-8")
     assert json.loads(models.encoded(model))["baseline_ms"] == model.baseline_ms

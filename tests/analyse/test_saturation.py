@@ -1,4 +1,4 @@
-"""Test that the throughput of a closed loop is a lower bound unless the servers' cores were full."""
+"""Test that the throughput of a closed loop is a lower bound unless the servers' cores were fully busy."""
 
 import dataclasses
 from statistics import median
@@ -17,7 +17,7 @@ LOOP = a_test("throughput", connections=10, duration=10)
 
 @pytest.fixture
 def trial(build_run):
-    """Return a function that makes a trial with this CPU time of its processes in ten seconds."""
+    """Return a function that creates a trial of ten seconds whose processes used the given CPU times."""
     [first, *_] = build_run(tests=("throughput",), blocks=1).trials()
 
     def make(*cpu_s, roles=("web", "worker", "redis"), other_load=0.0, servers=(0,), services=None, billed=None):
@@ -33,17 +33,17 @@ def trial(build_run):
     return make
 
 
-def test_busy_share_of_the_cores(trial):
+def test_busy_share_of_cores(trial):
     assert busy_share(trial(6.0, 2.0)) == pytest.approx(0.8)
-    assert busy_share(trial(8.0, other_load=0.2)) == pytest.approx(1.0)  # other load left eight seconds
-    assert busy_share(trial(9.0, billed=1500)) == pytest.approx(0.6)  # observed for fifteen seconds
+    assert busy_share(trial(8.0, other_load=0.2)) == pytest.approx(1.0)  # other programs used two of the ten seconds
+    assert busy_share(trial(9.0, billed=1500)) == pytest.approx(0.6)  # the CPU time covers fifteen seconds
     assert busy_share(trial(8.0, 8.0, servers=(0, 1))) == pytest.approx(0.8)
-    assert busy_share(trial(10.0, 1.0, servers=(0, 1, 2, 3))) == pytest.approx(1.0)  # one worker fills one core
+    assert busy_share(trial(10.0, 1.0, servers=(0, 1, 2, 3))) == pytest.approx(1.0)  # a worker can only use one core
     assert busy_share(trial(6.0, 0.0, 3.0, services=(9,))) == pytest.approx(0.6)
     assert busy_share(dataclasses.replace(trial(), result=None)) is None
 
 
-def test_idle_cores_make_a_lower_bound(trial):
+def test_idle_cores_mean_lower_bound(trial):
     idle, full = trial(7.0), trial(9.5)
     assert is_lower_bound(LOOP, [idle, idle, full])
     assert not is_lower_bound(LOOP, [idle, full, full])
@@ -55,11 +55,11 @@ def test_idle_cores_make_a_lower_bound(trial):
     [{"path": "/wait?ms=50"}, {"path": "/async/fetch", "services": ["origin"]}, {"path": "/mine", "waits": True}],
     ids=["wait", "fetch", "declared"],
 )
-def test_waiting_views_need_no_full_core(trial, keys):
+def test_waiting_views_are_not_lower_bounds(trial, keys):
     assert not is_lower_bound(a_test("throughput", connections=10, duration=10, **keys), [trial(2.0)])
 
 
-def test_page_ranks_no_lower_bound(build_run):
+def test_page_does_not_rank_lower_bounds(build_run):
     run = build_run(labels=("gunicorn", "uvicorn", "daphne"), tests=("throughput-1",), blocks=10)
     trials = [_idle(one) if one.label == "daphne" else one for one in run.trials()]
     for one in trials:
@@ -78,7 +78,7 @@ def test_page_ranks_no_lower_bound(build_run):
 
 
 def _idle(trial):
-    """Return the trial with 70% of its CPU time."""
+    """Return the trial with its CPU times reduced to 70%."""
     return dataclasses.replace(
         trial, processes=tuple(dataclasses.replace(one, cpu_s=0.7 * one.cpu_s) for one in trial.processes)
     )

@@ -1,4 +1,4 @@
-"""Test comparisons of two runs, and of the setups of one run."""
+"""Test comparisons between two runs, and between two setups of a run."""
 
 import dataclasses
 import io
@@ -32,7 +32,7 @@ def printed(found):
 
 @pytest.fixture
 def against(build_run):
-    """Return a function that compares a usual run with a run of another shape."""
+    """Return a function that compares a default run with a run built with other options."""
 
     def compared(rule="", **shape):
         usual = {"labels": LABELS, "blocks": 6}
@@ -46,13 +46,13 @@ def against(build_run):
 def test_run_is_equivalent_to_itself(build_run, blocks):
     path = build_run(labels=LABELS, blocks=blocks, aa=True).path
     found = compare_sides(path, path)
-    assert len(found.rows) == len(LABELS) * 5  # three metrics of latency, two of throughput
+    assert len(found.rows) == len(LABELS) * 5  # three metrics of the test latency, two of throughput
     assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
     assert found.differences == []
     assert found.one_machine
 
 
-def test_slower_setups_are_distinguished(two):
+def test_only_slower_setup_fails_the_rule(two):
     found = compare_sides(*two, rule="slower>5%")
     slower = {key for key, verdict in verdicts(found).items() if verdict is Verdict.SLOWER}
     assert slower == {("uvicorn", "p50_ms"), ("uvicorn", "p99_ms"), ("uvicorn", "rps")}
@@ -67,28 +67,28 @@ def test_slower_setups_are_distinguished(two):
     assert verdicts(other_way_round)["uvicorn", "rps"] is Verdict.FASTER
 
 
-def test_setups_of_run_pair_by_block(build_run):
+def test_setups_are_compared_within_blocks(build_run):
     found = compare_sides(build_run(labels=LABELS, blocks=6).path, setups="daphne, gunicorn")
     assert {row.label for row in found.rows} == {"gunicorn"}
     assert verdicts(found)["gunicorn", "p50_ms"] is Verdict.FASTER
-    # The blocks drift by 5% together, but within a block the ratio changes by less than 1%.
+    # Both setups drift by 5% between blocks, but the ratio within a block changes by less than 1%.
     row = next(row for row in found.rows if row.metric == "p50_ms")
     assert row.comparison.high / row.comparison.low < 1.02
     assert row.before.high / row.before.low > 1.03
 
 
-def test_noise_floor_greys_small_differences(build_run):
+def test_baseline_copy_sets_the_noise_floor(build_run):
     found = compare_sides(build_run(labels=LABELS, blocks=6, aa=True).path, setups="gunicorn,daphne")
     assert not any(row.comparison.inside_noise for row in found.rows if row.metric == "p50_ms")
     assert {row.label for row in found.rows} == {"daphne"}  # the copy sets the noise floor and isn't a candidate
 
 
-def test_invalid_trials_never_enter(against):
+def test_invalid_trials_are_not_compared(against):
     found = against(invalid=(("daphne", "latency", 2), ("daphne", "latency", 3)))
     assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
 
 
-def test_side_without_valid_trial_fails_build(against):
+def test_run_without_valid_trials_fails(against):
     found = against("slower>5%", lost=tuple(("daphne", "latency", block) for block in range(1, 7)))
     why = "no valid trial in B"
     assert {row.missing for row in found.rows if (row.label, row.test) == ("daphne", "latency")} == {why}
@@ -96,7 +96,7 @@ def test_side_without_valid_trial_fails_build(against):
     assert why in printed(found)
 
 
-def test_unknown_percentile_has_no_row(build_run):
+def test_unknown_percentile_is_omitted(build_run):
     def few(label, test, block, result):
         return dataclasses.replace(result, **dict.fromkeys(("planned", "sent", "completed", "ok"), 50))
 
@@ -104,7 +104,7 @@ def test_unknown_percentile_has_no_row(build_run):
     assert "p99_ms" not in {row.metric for row in compare_sides(*paths).rows}
 
 
-def test_differences_are_named(against, build_run):
+def test_differences_between_runs_are_listed(against, build_run):
     known = build_run(labels=LABELS, name="known").record
     packages = {"Django": "5.2.20", "gunicorn": "27.0.1"}
     record = {
@@ -128,7 +128,7 @@ def test_differences_are_named(against, build_run):
         ("setup", "uvicorn"): (f"uvicorn {file}", f"uvicorn WORKERS=2 {file}"),
         ("study", "delta"): ("0.03", "0.05"),
     }
-    assert found.one_machine  # a kernel is a setting of a machine, and needs some of its memory
+    assert found.one_machine  # another kernel version and its memory use don't make it another machine
     text = printed(found)
     assert "Linux 6.12.0" in text
     assert "5.2.20" in text
@@ -142,7 +142,7 @@ def test_different_machines_are_reported(against, build_run):
     assert "The machines differ" in printed(found)
 
 
-def test_other_client_machine_is_another_machine(against, build_run, other_host):
+def test_different_client_machines_are_reported(against, build_run, other_host):
     found = against(record={"servers": other_host})
     assert not found.one_machine
     assert "on two machines" in printed(found)
@@ -150,10 +150,10 @@ def test_other_client_machine_is_another_machine(against, build_run, other_host)
     assert compare_sides(*paths).one_machine
 
 
-def test_tests_with_other_rates_are_omitted(against):
+def test_tests_with_different_rates_are_omitted(against):
     found = against(labels=LABELS[:2], tests=(known_test("latency").at_rate(500.0), "throughput"))
     assert {row.test for row in found.rows} == {"throughput"}
-    rates = "at 300 and 500 requests/s; `run --rate 300` measures the same rate"
+    rates = "at 300 and 500 requests/s; repeat the second run with --rate 300"
     differs = f"test latency: not the same in both runs ({rates})"
     assert found.left_out == ["setup uvicorn: only in one of the runs", differs]
     assert f"Not compared: {differs}." in printed(found)
@@ -177,7 +177,7 @@ def test_open_interval_is_null_in_json(build_run):
         ({"blocks": 0}, "", "nothing can be compared"),
     ],
 )
-def test_runs_without_common_parts_are_refused(build_run, shape, setups, says):
+def test_runs_without_common_data_are_refused(build_run, shape, setups, says):
     first = {"labels": ("gunicorn",), "tests": ("latency",)}
     with pytest.raises(UserError, match=says):
         compare_sides(build_run(**first).path, build_run(**{**first, **shape}, name="second").path, setups)

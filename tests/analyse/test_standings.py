@@ -1,4 +1,4 @@
-"""Test the outcomes of setups: failed requests, lost deliveries and lost connections have priority over ratios."""
+"""Test that failed requests, lost deliveries and lost connections take priority over ratios."""
 
 import dataclasses
 from math import inf
@@ -26,7 +26,7 @@ def results(build_run):
 
 @pytest.fixture
 def losing(results):
-    """Return a function that returns the results of three setups with changed deliveries."""
+    """Return a function that builds the results of a run of three setups, with ``change`` applied to each result."""
 
     def build(change, kind="broadcast", **shape):
         return results(**{"labels": THREE, "blocks": 6, "tests": (conversing(kind),), "change": change, **shape})
@@ -39,13 +39,13 @@ def verdict(results, test, metric, label="daphne"):
 
 
 def of_daphne(changed):
-    """Return a change of only the results."""
+    """Return a function that changes only the results of daphne."""
     return lambda label, test, block, result: changed(result) if label == "daphne" else result
 
 
 @of_daphne
 def piling(result):
-    """Each second, a tenth more is sent than is answered. The rest is answered in the grace period."""
+    """Leave a tenth of each second's requests unanswered until the grace period."""
     seconds = [dataclasses.replace(second, ok=second.sent - 30) for second in result.timeline]
     return dataclasses.replace(result, timeline=tuple(seconds), rate=270.0)
 
@@ -58,44 +58,44 @@ CANNOT, PILING = "cannot sustain 300 requests/s, only about", "its backlog grew 
     [
         (failing("daphne", share=0.2), f"{CANNOT} 240: 20.0% failed", Verdict.CANNOT_SUSTAIN),
         (piling, f"{CANNOT} 270: {PILING}", Verdict.CANNOT_SUSTAIN),
-        # More than half of the blocks decide.
+        # The verdict requires failures in more than half of the blocks.
         (failing("daphne", blocks=(2,)), "6.25% failed", Verdict.INCONCLUSIVE),
         (failing("daphne", blocks=(2, 3)), "12.50% failed", Verdict.INCONCLUSIVE),
         (failing("daphne", blocks=(1, 2, 3)), f"{CANNOT} 225: 25.0% failed", Verdict.CANNOT_SUSTAIN),
-        (failing("daphne", share=0.001, times=1.0), "", Verdict.SLOWER),  # one in a thousand is allowed
+        (failing("daphne", share=0.001, times=1.0), "", Verdict.SLOWER),  # one failure in a thousand is allowed
         (None, "", Verdict.SLOWER),
     ],
 )
-def test_failures_or_backlog_break_a_rate(results, change, trouble, of_times):
+def test_failures_or_backlog_mean_cannot_sustain(results, change, trouble, of_times):
     found = results(change=change)
     assert found.standings["daphne", "latency"].trouble == trouble
     assert verdict(found, "latency", "p99_ms") is of_times
-    assert found.standings["daphne", "throughput"].overload is None  # it has no requested rate
+    assert found.standings["daphne", "throughput"].overload is None  # a closed loop has no requested rate
     assert found.standings["gunicorn", "latency"] == SOUND
 
 
 @pytest.mark.parametrize(
     ("label", "share", "times", "of_rate"),
     [
-        pytest.param("daphne", 0.002, 0.1, Verdict.INCONCLUSIVE, id="who fails is neither faster nor equivalent"),
-        pytest.param("daphne", 0.3, 1.0, Verdict.SLOWER, id="who fails may be slower"),
-        pytest.param("gunicorn", 0.01, 1.0, Verdict.INCONCLUSIVE, id="no setup is slower than a failing one"),
+        pytest.param("daphne", 0.002, 0.1, Verdict.INCONCLUSIVE, id="a failing setup is neither faster nor equivalent"),
+        pytest.param("daphne", 0.3, 1.0, Verdict.SLOWER, id="a failing setup may be slower"),
+        pytest.param("gunicorn", 0.01, 1.0, Verdict.INCONCLUSIVE, id="no setup is slower than a failing baseline"),
     ],
 )
-def test_failures_decide_possible_verdicts(results, label, share, times, of_rate):
+def test_failures_restrict_verdicts(results, label, share, times, of_rate):
     found = results(change=failing(label, share=share, times=times))
     assert found.standings[label, "throughput"].fails
     assert verdict(found, "throughput", "rps") is of_rate
 
 
-def test_unreached_percentile_leaves_other_blocks(results):
+def test_one_infinite_percentile_is_tolerated(results):
     found = results(blocks=10, change=failing("daphne", share=0.02, times=1.0, blocks=(3,)))
     one = found.comparisons["daphne", "latency", "p99_ms"]
     assert one.blocks == 10
     assert 1.9 < one.low <= one.high < 2.1
 
 
-def test_faster_answers_through_failures_never_win(build_run):
+def test_failing_setup_is_never_faster(build_run):
     before = build_run(labels=LABELS, blocks=6).path
     after = build_run(labels=LABELS, blocks=6, name="after", change=failing("daphne", share=0.25, times=0.6)).path
     found = compare_sides(before, after, rule="slower>5%")
@@ -114,22 +114,22 @@ def test_faster_answers_through_failures_never_win(build_run):
 @pytest.mark.parametrize(
     ("backlog", "planned", "piles_up"),
     [
-        ([100, 95, 110, 98, 102, 97], 3000, True),  # of 500 requests in each slice, 100 are left
+        ([100, 95, 110, 98, 102, 97], 3000, True),  # 100 of the 500 requests in each slice stay unanswered
         ([8, 7, 9, 8, 6, 8], 3000, True),
         ([2, -3, 4, -1, 0, 1], 3000, False),
         ([40, -38, 45, -30, 2, -5], 3000, False),  # bursts without growth
         ([0, 0, 0, 0, 0, 90], 3000, False),  # a single stall
-        ([5, 4, 5, 4, 5, 4], 3000, False),  # under 1%
+        ([5, 4, 5, 4, 5, 4], 3000, False),  # less than 1% of the requests
         ([1, 1, 0, 0, 1, 1], 360, False),  # requests in progress at the end of a slice aren't a backlog
         ([2, 3, 2, 2, 3, 2], 360, True),
     ],
 )
-def test_excessive_rate_shows_within_slices(backlog, planned, piles_up):
+def test_backlog_grows_within_slices(backlog, planned, piles_up):
     assert slices_pile_up(backlog, planned) == piles_up
 
 
 def disconnecting(refused, lost):
-    """Return deliveries, and daphne's refused or lost connections."""
+    """Return a change that adds deliveries to all setups, and refused or lost connections to daphne."""
 
     def change(label, test, block, result):
         connections = holding(1000, refused, lost) if label == "daphne" else holding(1000)
@@ -143,7 +143,7 @@ def failing_and_losing(*trial):
 
 
 def behind(label, test, block, result):
-    """Everything arrives in the end, but daphne's deliveries are very late."""
+    """Deliver all messages, but 40% of daphne's deliveries only after the load."""
     result = delivering()(label, test, block, result)
     in_time, backlog = (6000, (4000,)) if label == "daphne" else (9990, (20,))
     reported = dataclasses.replace(result.deliveries, in_time=in_time, backlog=backlog)
@@ -157,11 +157,11 @@ UNCONNECTED = "1.0% of its connections refused or lost"
 @pytest.mark.parametrize(
     ("change", "trouble", "of_lag", "of_another"),
     [
-        # This applies for any lag, even an equal one. One loss in ten thousand is allowed.
+        # A setup that loses messages gets this verdict even if its lag is equal. One loss in ten thousand is allowed.
         (delivering({"daphne": 0.03}, {"daphne": 0.5, "granian": 0.5}), "loses 3.0%", Verdict.LOSES, Verdict.FASTER),
         (delivering({"daphne": 0.0005}), "loses 0.050%", Verdict.LOSES, Verdict.EQUIVALENT),
         (delivering({"daphne": 0.0001}), "", Verdict.EQUIVALENT, Verdict.EQUIVALENT),
-        # No setup is slower than a baseline that loses messages.
+        # A setup is never slower than a baseline that loses messages.
         (delivering({"uvicorn": 0.2}, {"daphne": 2.0}), "", Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE),
         (disconnecting(refused=10, lost=0), UNCONNECTED, Verdict.INCONCLUSIVE, Verdict.EQUIVALENT),
         (disconnecting(refused=0, lost=10), UNCONNECTED, Verdict.INCONCLUSIVE, Verdict.EQUIVALENT),
@@ -169,27 +169,27 @@ UNCONNECTED = "1.0% of its connections refused or lost"
         (failing_and_losing, f"{CANNOT_DELIVER} 2,845: {BOTH}", Verdict.CANNOT_SUSTAIN, Verdict.EQUIVALENT),
     ],
 )
-def test_losses_come_before_the_lag(losing, change, trouble, of_lag, of_another):
+def test_losses_take_priority_over_lag(losing, change, trouble, of_lag, of_another):
     found = losing(change)
     assert found.standings["daphne", "broadcast"].trouble == trouble
     assert verdict(found, "broadcast", "lag_p50_ms") is of_lag
     assert verdict(found, "broadcast", "lag_p50_ms", "granian") is of_another
 
 
-def test_deliveries_count_in_their_second(losing):
+def test_late_deliveries_do_not_count(losing):
     per_s = {trial.label: metric("deliveries_per_s").read(trial) for trial in losing(behind, blocks=1).trials}
     assert per_s == {"uvicorn": 999.0, "daphne": 600.0, "granian": 999.0}
 
 
 def test_lag_percentile_covers_expected_deliveries(losing):
     found = losing(delivering(missing={"daphne": 0.02, "granian": 0.6}))
-    assert found.estimate("daphne", "broadcast", "lag_p99_ms").value == inf  # two in a hundred never arrived
+    assert found.estimate("daphne", "broadcast", "lag_p99_ms").value == inf  # 2% of the deliveries never arrived
     assert found.estimate("daphne", "broadcast", "lag_p50_ms").value == pytest.approx(4.0, rel=0.02)
     assert found.estimate("granian", "broadcast", "lag_p50_ms").value == inf
     assert found.estimate("daphne", "broadcast", "delivered_percent").value == pytest.approx(98.0)
 
 
-def test_lag_of_the_generator_is_unknown(losing):
+def test_generator_delay_makes_lag_unknown(losing):
     def late(label, test, block, result):
         result = delivering()(label, test, block, result)
         return dataclasses.replace(result, pacing_lag_ms=dict.fromkeys(result.pacing_lag_ms, 2.0))
@@ -197,7 +197,7 @@ def test_lag_of_the_generator_is_unknown(losing):
     assert losing(late).estimate("uvicorn", "broadcast", "lag_p50_ms") is None
 
 
-def test_few_messages_limit_known_percentiles(losing):
+def test_high_percentiles_need_enough_messages(losing):
     def few(label, test, block, result):
         counts = dict.fromkeys(("planned", "sent", "completed", "ok"), 150)
         return dataclasses.replace(delivering()(label, test, block, result), **counts)
@@ -208,7 +208,7 @@ def test_few_messages_limit_known_percentiles(losing):
     assert why_unknown(found, "uvicorn", conversing("broadcast"), LAG_P99) == "too few messages to know"
 
 
-def test_compared_runs_show_lost_deliveries(build_run):
+def test_comparison_shows_lost_deliveries(build_run):
     shape = {"labels": THREE, "blocks": 6, "tests": (conversing("broadcast"),)}
     before = build_run(**shape, change=delivering()).path
     later = {"name": "after", "record": {"created": "2026-11-22T07:30:00+00:00"}}
@@ -222,7 +222,7 @@ def test_compared_runs_show_lost_deliveries(build_run):
     assert (lag["verdict"], lag["lost"]) == ("loses", {"before": 0.0, "after": 0.03})
 
 
-def test_idle_connections_cost_memory_from_rest(losing):
+def test_connection_memory_excludes_memory_at_rest(losing):
     def holding_connections(label, test, block, result):
         times = dict.fromkeys(result.response_time_ms)
         nothing = {"planned": 0, "sent": 0, "completed": 0, "ok": 0, "rate": 0.0, "timeline": ()}
@@ -244,7 +244,7 @@ def test_idle_connections_cost_memory_from_rest(losing):
     assert memory(process) is None  # the memory at rest is unknown
     rested = dataclasses.replace(process, idle_rss_mb=30.0)
     assert memory(rested) == pytest.approx((55 - 30) * 1024 / 800)
-    # The cost of the first connection, which occurs once, isn't part of the cost of each.
+    # The first step includes costs that occur only once, so it isn't part of the cost per connection.
     grown = dataclasses.replace(rested, step_rss_mb=(50.0, 55.0, 60.0, 65.0))
     assert memory(grown, grown, steps=(200, 400, 600, 800)) == pytest.approx(2 * (65 - 50) * 1024 / 600)
     assert memory(grown, grown, steps=(200, 200, 200, 200)) is None

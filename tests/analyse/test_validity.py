@@ -1,4 +1,4 @@
-"""Test the evidence in a trial, and the reasons that make it invalid or doubtful."""
+"""Test the reasons for which a trial is invalid or doubtful."""
 
 import dataclasses
 from math import inf
@@ -37,7 +37,7 @@ def reasons(**seen):
 
 
 def redis(*seen):
-    """Return the observations on the machine of a service."""
+    """Return evidence with these conditions on the machine of the Redis service."""
     return {"other_hosts": (HostConditions("ssh://redis", False, *seen),)}
 
 
@@ -46,10 +46,10 @@ def redis(*seen):
     [
         pytest.param(QUIET, id="quiet"),
         pytest.param(Evidence(), id="nothing known"),
-        pytest.param(dataclasses.replace(QUIET, sent=2900, refused=100), id="refused by the server, so not sent"),
+        pytest.param(dataclasses.replace(QUIET, sent=2900, refused=100), id="refused connections prevented requests"),
     ],
 )
-def test_undisturbed_trial_has_no_flag(evidence):
+def test_undisturbed_trial_has_no_flags(evidence):
     assert judge(evidence) == []
 
 
@@ -77,11 +77,11 @@ def test_undisturbed_trial_has_no_flag(evidence):
         ({"connection_lost": True}, "connection_lost"),
     ],
 )
-def test_each_reason_is_found(seen, reason):
+def test_single_problem_has_one_reason(seen, reason):
     assert reasons(**seen) == [reason]
 
 
-def test_every_reason_can_be_found():
+def test_all_reasons_can_be_found():
     everything = Evidence(False, 2, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
     everything = dataclasses.replace(everything, connection_lost=True, **redis(0.3, 1))
     strayed = Deliveries(9, 9, 0, 0, 0, {**NOTHING, "p50": 2.0, "p99": 4.0}, stray=1)
@@ -93,7 +93,7 @@ def test_every_reason_can_be_found():
     assert found == {reason.name for reason in Reason} - otherwise
 
 
-def test_disturbed_other_machine_is_named():
+def test_disturbed_machine_is_named():
     here, there = HostConditions("", True, 0.3, 2, -0.04), HostConditions("ssh://second", True, 0.11, 0)
     quiet, redis = HostConditions("ssh://third", True, 0.0, 0), HostConditions("ssh://redis", False, 0.4, 3, -0.04)
     hosts = (here, there, quiet, redis)
@@ -102,10 +102,10 @@ def test_disturbed_other_machine_is_named():
     assert "(40% on ssh://redis)" in found["service_taken"]
     assert "(3 pages on ssh://redis)" in found["service_swapped"]
     assert "(-4% on ssh://redis)" in found["frequency_changed"]
-    assert "(30% on the machine that the load came from and 11% on ssh://second)" in found["machine_disturbed"]
+    assert "(30% on the machine that generated the load and 11% on ssh://second)" in found["machine_disturbed"]
 
 
-def test_stray_deliveries_differ_from_other_breaches():
+def test_stray_deliveries_have_a_separate_reason():
     strayed = dataclasses.replace(measured(0.1, 0.1), deliveries=Deliveries(9, 9, 0, 0, 0, dict(NOTHING), stray=3))
     [flag] = judge(dataclasses.replace(QUIET, contract_differences=3), strayed)
     assert (flag.reason, flag.invalid) == ("stray_deliveries", True)
@@ -114,18 +114,18 @@ def test_stray_deliveries_differ_from_other_breaches():
     both = judge(dataclasses.replace(QUIET, contract_differences=5), strayed)
     assert [one.reason for one in both] == ["contract_broken", "stray_deliveries"]
     assert "(2 differences)" in both[0].sentence
-    # A search has no single result.
+    # A search has no single result, so its stray deliveries aren't known.
     assert reasons(contract_differences=3) == ["contract_broken"]
 
 
-def test_unseen_service_is_named():
+def test_unobserved_service_is_named():
     [flag] = judge(QUIET, unseen=["redis"])
     assert not flag.invalid
     assert "are unknown (redis)." in flag.sentence
 
 
 def measured(late_p50_ms, late_p99_ms):
-    """Return a result with these delays of the generator, and response times of 2 ms (p50) and 4 ms (p99)."""
+    """Return a result with these scheduling delays, and response times of 2 ms (p50) and 4 ms (p99)."""
     late = dict.fromkeys(FIGURES) | {"p50": late_p50_ms, "p99": late_p99_ms}
     return well(10, 1.0, response_time_ms={**NOTHING, "p50": 2.0, "p99": 4.0}, pacing_lag_ms=late, generator=())
 
@@ -135,11 +135,11 @@ def measured(late_p50_ms, late_p99_ms):
     [
         ((0.1, 0.3), []),
         ((0.3, 0.6), []),
-        ((0.1, 3.9), []),  # its p99 is not reported, its p50 is
+        ((0.1, 3.9), []),  # the report omits p99, but not p50
         ((0.6, 3.9), ["send_lag"]),
     ],
 )
-def test_percentiles_have_separate_scheduling_delays(late, expected):
+def test_scheduling_delay_is_judged_per_percentile(late, expected):
     assert [flag.reason for flag in judge(QUIET, measured(*late))] == expected
 
 
@@ -159,13 +159,13 @@ def test_each_reason_has_a_remedy(reason):
 
 
 def walked(expected_per_s, ended_per_s, late_ms=0.0):
-    """Return the measurements of users whose closed loop should send that number of requests per second."""
+    """Return a result of users, with the expected and the measured number of requests per second."""
     journeys = Journeys(64, None, 10, 0, 0, 0, dict(NOTHING), (), 700.0, 15.0, ended_per_s, expected_per_s)
     return dataclasses.replace(measured(late_ms, late_ms), journeys=journeys)
 
 
 @pytest.mark.parametrize(("expected", "flagged"), [(100.0, False), (101.9, False), (102.1, True), (None, False)])
-def test_idle_users_make_trial_doubtful(expected, flagged):
+def test_unexpected_user_rate_makes_trial_doubtful(expected, flagged):
     flags = judge(QUIET, walked(expected, 100.0))
     assert [(flag.reason, flag.invalid) for flag in flags] == ([("loop_disagrees", False)] if flagged else [])
 
@@ -178,10 +178,10 @@ SEEN = Generator(1.0, 10.0, 50.0, p50_ms=4.0, ok=500, planned=500)
     [
         ([], []),
         ([{}], []),
-        ([{"p50_ms": 4.9}], []),  # within a quarter and a millisecond
-        ([{"p50_ms": 4.2}, {"p50_ms": 3.9}], []),  # like the difference between two networks
+        ([{"p50_ms": 4.9}], []),  # less than a quarter and a millisecond apart
+        ([{"p50_ms": 4.2}, {"p50_ms": 3.9}], []),  # two networks can differ as much
         ([{"p50_ms": 5.2}], ["p50 from 4.00 to 5.20 ms"]),
-        ([{"p50_ms": 40.0, "planned": 99}], []),  # too few to know
+        ([{"p50_ms": 40.0, "planned": 99}], []),  # too few requests for a comparison
         ([{"p50_ms": None}], []),
         ([{"ok": 350}], ["successful answers: 70% to 100%"]),
         ([{"ok": 400}], []),
@@ -197,7 +197,7 @@ def test_differing_clients_make_trial_invalid(others, says):
 
 @pytest.fixture
 def trial(build_run):
-    """Return a trial with 3,000 requests that one process answered, with a database as its service."""
+    """Return a trial with 3,000 requests that one server process answered, and a database that isn't charged."""
     [trial] = build_run(labels=("gunicorn",), tests=("latency",), blocks=1).trials()
     database = Process("postgres", "postgres", 1, cpu_s=6.0, peak_rss_mb=900.0, rss_mb=900.0, context_switches=9,
                        charged=False)  # fmt: skip
@@ -205,7 +205,7 @@ def trial(build_run):
 
 
 def of(trial, **changes):
-    """Return the trial with these changes of its result."""
+    """Return the trial with these fields of its result changed."""
     return dataclasses.replace(trial, result=dataclasses.replace(trial.result, **changes))
 
 
@@ -213,7 +213,7 @@ def values(trial):
     return {one.metric: one.value for one in readings.observations(trial)}
 
 
-def test_uncharged_processes_are_in_no_total(trial):
+def test_uncharged_processes_are_not_in_totals(trial):
     known = values(trial)
     assert known["cpu_ms_per_request"] == known["web_cpu_ms_per_request"] == pytest.approx(1.01)
     assert known["postgres_uncharged_cpu_ms_per_request"] == pytest.approx(2.0)
@@ -221,7 +221,7 @@ def test_uncharged_processes_are_in_no_total(trial):
     assert "postgres_cpu_ms_per_request" not in known
 
 
-def test_roles_are_charged_or_nearby_processes(trial):
+def test_charged_roles_precede_uncharged_roles(trial):
     assert readings.roles([trial]) == ["web"]
     assert readings.roles([trial], charged=False) == ["postgres"]
     names = [metric.name for metric in readings.every(["web"], ["postgres"])]
@@ -232,18 +232,18 @@ def test_roles_are_charged_or_nearby_processes(trial):
 def test_percentiles_cover_all_requests(trial):
     failed = failing("gunicorn", share=0.02, times=1.0)("gunicorn", "latency", 1, trial.result)
     known = values(dataclasses.replace(trial, result=failed))
-    assert known["p99_ms"] == inf  # two in a hundred never came back
-    assert known["p50_ms"] > values(trial)["p50_ms"]  # half of all requests is more than half of the answered requests
+    assert known["p99_ms"] == inf  # 2% of the requests got no answer
+    assert known["p50_ms"] > values(trial)["p50_ms"]  # p50 counts the failed requests as well
     assert known["p90_ms"] == pytest.approx(values(trial)["p95_ms"], rel=0.01)
 
 
-def test_missing_failure_histogram_hides_percentiles(trial):
+def test_failures_without_histogram_hide_percentiles(trial):
     known = values(of(trial, ok=2700, errors={"timeout": 300}, histograms={}))
     assert "p50_ms" not in known
     assert known["p99_ms"] == inf
 
 
-def test_unresponsive_setup_is_slow(trial):
+def test_unanswered_requests_are_infinitely_slow(trial):
     stopped = of(trial, planned=1200, sent=1200, completed=900, ok=900, errors={"timeout": 300})
     assert values(stopped)["p99_ms"] == inf
     assert not readings.too_few([stopped], P99)
@@ -257,7 +257,7 @@ def test_unresponsive_setup_is_slow(trial):
         pytest.param((("", 4.6), ("ssh://second", 4.0), ("ssh://third", 4.9)), 0.49, [], id="on a machine each"),
     ],
 )
-def test_generator_processes_share_a_core(trial, used_s, cores, flags):
+def test_generator_load_is_summed_per_machine(trial, used_s, cores, flags):
     busy = of(trial, generator=tuple(Generator(cpu_s, 10.0, 80.0, machine=machine) for machine, cpu_s in used_s))
     *_, cpu = readings.generator(busy)
     assert cpu == pytest.approx(cores)
@@ -265,7 +265,7 @@ def test_generator_processes_share_a_core(trial, used_s, cores, flags):
     assert [(flag.reason, flag.invalid) for flag in found] == flags
 
 
-def test_generators_share_hides_a_percentile(trial):
+def test_large_scheduling_delay_hides_percentile(trial):
     times = trial.result.response_time_ms
     known = of(
         trial, pacing_lag_ms={**trial.result.pacing_lag_ms, "p50": 0.2 * times["p50"], "p99": 0.3 * times["p99"]}
@@ -276,12 +276,12 @@ def test_generators_share_hides_a_percentile(trial):
     assert readings.delay_note(known, P50) == ""
 
 
-def test_unfair_service_hides_percentiles_only(trial):
+def test_unfair_service_only_hides_percentiles(trial):
     unfair = of(trial, answers_in_a_row=20.0)
     assert "p50_ms" not in values(unfair)
     assert values(unfair).keys() == {
         name for name in values(trial) if name not in ("p50_ms", "p90_ms", "p95_ms", "p99_ms")
     }
-    assert readings.delay_note(unfair, P50) == "one connection got 20.0 answers in a row"
+    assert readings.delay_note(unfair, P50) == "one connection received 20.0 answers in a row"
     assert [flag.reason for flag in judge(Evidence(), unfair.result)] == ["unfair_service"]
     assert judge(Evidence(), of(trial, answers_in_a_row=1.4).result) == []

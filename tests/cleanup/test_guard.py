@@ -1,4 +1,4 @@
-"""Test that nothing outlives the harness, however it ends: no process, and after the next start no folder."""
+"""Test that no process outlives the harness, and that the next start of the harness removes leftover folders."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from loadtests.cleanup import program
 from loadtests.files import ROOT
 from tests.fixtures.waiting import wait_for
 
-# A shell that ignores SIGTERM and started a daemon in a separate session. The daemon's parent has ended.
+# A shell that ignores SIGTERM and starts a daemon in a separate session. The daemon's parent ends.
 STUBBORN = 'trap "" TERM; (setsid sleep 321 &) ; echo ready; while :; do sleep 0.1; done'
 
 
@@ -49,7 +49,7 @@ def guard(tmp_path, monkeypatch):
     process.wait()
 
 
-def test_guard_ends_everything_after_the_harness(guard):
+def test_guard_kills_all_processes(guard):
     assert len(sleepers(guard.mark)) >= 3
     guard.stdin.close()
     wait_for(lambda: not sleepers(guard.mark), "processes are left")
@@ -57,7 +57,7 @@ def test_guard_ends_everything_after_the_harness(guard):
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no /dev/shm")
-def test_guard_removes_shared_memory_of_folder(tmp_path):
+def test_guard_removes_folder_and_shared_memory(tmp_path):
     folder = tmp_path / f"removed-{os.getpid()}-{time.monotonic_ns()}"
     folder.mkdir()
     shared = Path("/dev/shm")
@@ -68,13 +68,13 @@ def test_guard_removes_shared_memory_of_folder(tmp_path):
         command = [sys.executable, "-m", "loadtests.cleanup.guard", "true"]
         subprocess.run(command, env={**os.environ, "GUARD_REMOVES": str(folder)}, stdin=subprocess.DEVNULL, check=True)
         assert not folder.exists()
-        assert [file for file in left if file.exists()] == [shared / folder.name]  # only folders with such a name
+        assert [file for file in left if file.exists()] == [shared / folder.name]  # no suffix after the name
     finally:
         for file in left:
             file.unlink(missing_ok=True)
 
 
-def test_only_the_harness_handles_ctrl_c(guard):
+def test_guard_ignores_ctrl_c_and_sigterm(guard):
     guard.send_signal(signal.SIGINT)
     guard.send_signal(signal.SIGTERM)
     time.sleep(0.2)
@@ -87,15 +87,15 @@ def test_only_the_harness_handles_ctrl_c(guard):
         (["sh", "-c", "exit 3"], 3, ""),
         (["sh", "-c", "kill -9 $$"], 128 + 9, ""),
         (["no-such-command"], 127, "the command can't be run: No such file or directory\n"),
-        (["sh", "-c", "env | grep GUARD"], 1, ""),  # doesn't get the guard's variables
+        (["sh", "-c", "env | grep GUARD"], 1, ""),  # the command doesn't receive the guard's variables
     ],
 )
-def test_it_ends_as_the_command_did(command, status, errors):
+def test_guard_returns_status_of_command(command, status, errors):
     ended = program.run(command, within_s=20)
     assert (ended.status, ended.printed, ended.errors) == (status, "", errors)
 
 
-def test_python_variables_reach_only_the_command(tmp_path):
+def test_guard_ignores_pythonpath(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("raise SystemExit('this was read')\n")
     ended = program.run(["sh", "-c", "echo $PYTHONPATH"], within_s=20, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (ended.printed, ended.errors) == (f"{tmp_path}\n", "")
@@ -113,9 +113,9 @@ with folders.private("test", memory=False) as folder:
 
 @pytest.fixture
 def begin(tmp_path):
-    """Return a function that starts a process with such a folder, which runs until its standard input closes.
+    """Return a function that starts a process with a private folder and returns the process and the folder.
 
-    It returns the process and the folder.
+    The process runs until its standard input closes.
     """
     processes = []
 
@@ -138,7 +138,7 @@ def begin(tmp_path):
 
 @pytest.fixture
 def abandoned(begin):
-    """Return the folder of a killed process."""
+    """Return the private folder of a process that was killed."""
     process, folder = begin()
     process.kill()
     process.communicate()
@@ -146,22 +146,22 @@ def abandoned(begin):
     return folder
 
 
-def test_a_folder_goes_with_its_process(begin):
+def test_folder_is_removed_with_its_process(begin):
     process, folder = begin()
     assert folder.stat().st_mode & 0o777 == 0o700
     process.communicate()
     assert not folder.exists()
 
 
-def test_only_folders_of_dead_processes_disappear(begin, abandoned, tmp_path):
+def test_folders_of_dead_processes_are_removed(begin, abandoned, tmp_path):
     left = [abandoned, tmp_path / f"{abandoned.name}-dict", tmp_path / f"sem.{abandoned.name}-dict-semaphore"]
-    for file in left[1:]:  # the folder is in shared memory
+    for file in left[1:]:  # files in shared memory are named after the folder
         file.write_text("")
     _, living = begin()
     assert [one for one in left if one.exists()] == []
     (tmp_path / f"{living.name}-dict").write_text("")
     pid, start = re.match(r"bench-test-(\d+)-(\d+)", living.name).groups()
-    of_another = tmp_path / living.name.replace(f"-{pid}-{start}-", f"-{pid}-{int(start) - 1}-")  # the same pid
+    of_another = tmp_path / living.name.replace(f"-{pid}-{start}-", f"-{pid}-{int(start) - 1}-")  # same pid
     of_another.mkdir()
     begin()
     assert not of_another.exists()
@@ -169,7 +169,7 @@ def test_only_folders_of_dead_processes_disappear(begin, abandoned, tmp_path):
     assert (tmp_path / f"{living.name}-dict").exists()
 
 
-def test_other_folders_are_left_untouched(begin, abandoned, tmp_path):
+def test_unrelated_folders_are_kept(begin, abandoned, tmp_path):
     others = [tmp_path / name for name in ("bench-1", "bench-test-1-1-1", "layers-1-1-1-abcdefgh")]
     others.append(tmp_path / re.sub(r"-[0-9a-f]+-(\w{8})$", r"-1-\1", abandoned.name))
     for other in others:

@@ -1,4 +1,4 @@
-"""Tests on a busy machine: each command ends with its measurements, a result for every setup and the next step."""
+"""Test that commands on a busy machine mark their results as unverified and print the next step."""
 
 import os
 import re
@@ -21,9 +21,9 @@ LATE, BROKEN = "send_lag", "server_did_not_start"
 
 @pytest.fixture
 def advised(command, monkeypatch, bench_of, tmp_path):
-    """Return a function that runs ``advise`` with these options and returns its result.
+    """Return a function that runs ``advise`` and returns its exit code, output and errors.
 
-    ``reason`` is the reason for invalid trials.
+    ``reason`` returns the reason why a planned trial is invalid, or None.
     """
     prepare = advise.prepare
 
@@ -44,7 +44,7 @@ def test_advice_on_busy_machine_is_unverified(advised, tmp_path):
     code, printed, errors = advised(lambda planned: LATE)
     assert code == 0
     assert "Not known: the search ended after 0 rounds, with 12 candidates left." in printed
-    assert "None of them has a figure that is verified." in printed
+    assert "None of them has a verified figure." in printed
     assert re.search(r"\([\d,]+\)", printed)
     [warning] = errors.splitlines()
     assert re.match(r"warning: \d+ trials in a row are invalid, and the setups aren't the cause: ", warning)
@@ -52,14 +52,14 @@ def test_advice_on_busy_machine_is_unverified(advised, tmp_path):
     assert (tmp_path / "run" / "report.html").exists()
 
 
-def test_stopped_advice_names_remaining_candidates(advised):
+def test_stopped_search_shows_best_candidate(advised):
     code, printed, errors = advised(lambda planned: LATE if planned.slot.block > 2 else None)
     assert (code, errors.startswith("warning: ")) == (0, True)
     assert "Not known: the search ended after 1 round, with 6 candidates left." in printed
     assert re.search(r"workers? × \d threads? has the best requests per second so far, \d+ requests/s; more", printed)
 
 
-def test_ignore_busy_finishes_the_search(advised):
+def test_ignore_busy_continues_the_search(advised):
     code, printed, errors = advised(lambda planned: LATE, "--ignore-busy")
     assert (code, "Not known: the search ended after 0 rounds" in printed) == (0, True)
     assert "no candidate has a valid trial with successful answers" in errors
@@ -78,9 +78,7 @@ def test_candidate_without_result_is_an_error(advised):
         (lambda test: BROKEN, 1, "No trial is valid", "error: "),
     ],
 )
-def test_setup_against_itself_reports_missing_parts(
-    command, monkeypatch, bench_of, tmp_path, reason, ended, shows, says
-):
+def test_run_without_valid_trials_is_reported(command, monkeypatch, bench_of, tmp_path, reason, ended, shows, says):
     prepare, trials = preparing.prepare, FakeTrials(reason=lambda planned: reason(planned.test.name))
     monkeypatch.setattr(preparing, "prepare", lambda *given: trials.instead(prepare(*given[:2], bench_of)))
     code, printed, errors = command(
@@ -100,7 +98,7 @@ warmup = "200ms"
 
 @pytest.fixture
 def busy_loop():
-    """One busy program for half of the cores."""
+    """Keep half of the cores busy."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range((os.cpu_count() or 2) // 2)]
     yield
     for loop in loops:
@@ -111,7 +109,7 @@ def busy_loop():
 @pytest.mark.servers
 @pytest.mark.slow
 @pytest.mark.usefixtures("busy_loop")
-def test_busy_loop_leaves_marked_results(cli, tmp_path):
+def test_busy_machine_gives_unverified_figures(cli, tmp_path):
     (tmp_path / "small.toml").write_text(STUDY)
     folder = tmp_path / "run"
     code, printed, errors = cli.run("run", tmp_path / "small.toml", "--quick", "--output", folder)

@@ -1,4 +1,4 @@
-"""Test run folders from other people: any content leads to a one-line error, or to a report inside the folder."""
+"""Test that ``report`` handles untrusted run folders: it prints a one-line error or writes only inside the folder."""
 
 import json
 import os
@@ -18,13 +18,13 @@ UP = "a/../../../../escaped/PWN"
 
 @pytest.fixture
 def run(build_run):
-    """Return the folder of a small run, below the test's folder."""
+    """Return the folder of a small run, which is inside the test's temporary folder."""
     return build_run(labels=("gunicorn", "uvicorn"), tests=("latency", "capacity"), blocks=1).path
 
 
 @pytest.fixture
 def refused(command, run):
-    """Return a function that requires ``report`` to fail with one line and without changes. It returns the line."""
+    """Return a function that checks that ``report`` only prints a one-line error and returns this error."""
 
     def report():
         before = tree(run.parent)
@@ -60,9 +60,9 @@ NO_NAME = "Expected `str` matching regex"
         (RUN, ("study", "entries", 0, "label"), UP, f"its study: {NO_NAME}"),
         (RUN, ("study", "entries", 0, "env"), {"A=1; rm": "x"}, NO_NAME),
         (RUN, ("study", "name"), UP, f"its study: {NO_NAME}"),
-        (RUN, ("study", "entries"), [], "study.entries: at least one is needed"),
-        (RUN, ("study", "entries", 0, "label"), "uvicorn", "study.entries: one occurs twice"),
-        (RUN, ("study", "tests"), [], "study.tests: at least one is needed"),
+        (RUN, ("study", "entries"), [], "study.entries: must not be empty"),
+        (RUN, ("study", "entries", 0, "label"), "uvicorn", "study.entries: a value occurs twice"),
+        (RUN, ("study", "tests"), [], "study.tests: must not be empty"),
         (RUN, ("study", "tests", 0, "rate"), 1e300, "Expected `float` <= "),
         (RUN, ("study", "tests", 0, "requests"), [], "its study: latency: "),
         (RUN, ("study", "tests", 0), as_json(REPLAY), "recorded: refers to a request that doesn't exist"),
@@ -71,13 +71,13 @@ NO_NAME = "Expected `str` matching regex"
         (RUN, ("study", "baseline"), "iis", "study.baseline: 'iis' is not among gunicorn, uvicorn"),
         (RUN, ("setups",), {}, "setups: "),
         (RUN, ("order", 0, "label"), "iis", "order: labels: 'iis' is not among gunicorn, uvicorn"),
-        (RUN, ("order", 0, "number"), 2, "order: numbers: one occurs twice"),
+        (RUN, ("order", 0, "number"), 2, "order: numbers: a value occurs twice"),
         (RUN, ("git", "revision"), "HEAD; rm -rf /", NO_NAME),
         (RUN, ("knobs",), {"A B": "1"}, NO_NAME),
-        (RUN, ("machine",), {"a": [[[[[[[[[[[[1]]]]]]]]]]]]}, "it is nested more than 12 deep"),
+        (RUN, ("machine",), {"a": [[[[[[[[[[[[1]]]]]]]]]]]]}, "values are nested more than 12 levels deep"),
         (RUN, ("machine",), {"memory_mb": "much"}, "machine.memory_mb is not a number"),
-        (RUN, ("machine",), {"cores": 2**200}, "it contains a number of 201 bits"),
-        (RUN, ("versions",), {"packages": ["Django"]}, "versions.packages are not versions by names"),
+        (RUN, ("machine",), {"cores": 2**200}, "it contains a number with 201 bits"),
+        (RUN, ("versions",), {"packages": ["Django"]}, "versions.packages must contain a version for each name"),
         (RUN, ("study",), ..., "does not describe a run: it lacks 'study'"),
         (RUN, ("study", "tests"), [1], "does not describe a run"),
         (TRIAL, ("schema",), 7, "has schema 7. This version reads schema 5"),
@@ -85,7 +85,7 @@ NO_NAME = "Expected `str` matching regex"
         (TRIAL, ("test",), UP, NO_NAME),
         (TRIAL, ("label",), "iis", "number 1, iis in latency in block 1, isn't in the run's order"),
         (TRIAL, ("number",), 99, "isn't in the run's order"),
-        (TRIAL, ("attempt",), 2, "doesn't match its name"),
+        (TRIAL, ("attempt",), 2, "doesn't match the file's name"),
         (TRIAL, ("result", "rate"), 1e300, "Expected `float` <= "),
         (TRIAL, ("result", "sent"), 10**30, "Expected `int`"),
         (TRIAL, ("result", "latency_of"), "guess", NO_NAME),
@@ -96,7 +96,7 @@ NO_NAME = "Expected `str` matching regex"
         (TRIAL, ("flags",), [{"reason": "a", "severity": "odd", "sentence": ""}], NO_NAME),
     ],
 )
-def test_invalid_run_or_trial_is_refused(run, refused, file, path, new, says):
+def test_invalid_record_is_refused(run, refused, file, path, new, says):
     rewrite(run / file, path, new)
     said = refused()
     assert Path(file).name in said
@@ -104,7 +104,7 @@ def test_invalid_run_or_trial_is_refused(run, refused, file, path, new, says):
 
 
 @pytest.mark.parametrize("file", [RUN, TRIAL])
-def test_huge_files_or_pipes_are_refused(run, refused, file):
+def test_huge_file_or_pipe_is_refused(run, refused, file):
     with (run / file).open("r+b") as vast:
         vast.truncate(10**12)
     assert "cannot be read: it is larger than 100 MB" in refused()
@@ -113,7 +113,7 @@ def test_huge_files_or_pipes_are_refused(run, refused, file):
     assert "cannot be read: it is not a regular file" in refused()
 
 
-def test_histogram_bomb_is_refused():
+def test_compression_bomb_is_refused():
     squeezed = zlib.compress(b"\0" * 40 + b"\2" * 30_000_000, 9)
     bomb = (0x1C849314).to_bytes(4, "big") + len(squeezed).to_bytes(4, "big") + squeezed
     with pytest.raises(ValueError, match="not an HDR histogram"):
@@ -157,7 +157,7 @@ def test_run_folder_may_be_a_link(command, run, tmp_path):
 @pytest.mark.parametrize(
     ("blocked", "cannot"), [("charts", "write"), ("index.rst", "write"), ("charts/old.svg", "remove")]
 )
-def test_unwritable_file_is_named(command, run, blocked, cannot):
+def test_unwritable_file_error_names_file(command, run, blocked, cannot):
     if blocked == "charts":
         (run / blocked).touch()
     else:
@@ -167,7 +167,7 @@ def test_unwritable_file_is_named(command, run, blocked, cannot):
     assert re.search(f"cannot {cannot} .*{blocked}", errors)
 
 
-def test_list_names_unreadable_runs(command, run, monkeypatch):
+def test_list_shows_unreadable_runs(command, run, monkeypatch):
     monkeypatch.setattr("loadtests.files.RESULTS", run.parent)
     rewrite(run / "run.json", ("study", "tests", 0, "name"), UP)
     code, printed, errors = command("list", "runs")

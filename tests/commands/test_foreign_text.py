@@ -1,4 +1,4 @@
-"""Test titles, names, logs and errors from other people: terminals and pages show them only as text."""
+"""Test that terminals and pages show untrusted titles, names, logs and errors as plain text."""
 
 import dataclasses
 import re
@@ -27,7 +27,7 @@ OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 class Figure(Directive):
     has_content = True
-    option_spec = {"alt": directives.unchanged}  # noqa: RUF012 - as docutils has it
+    option_spec = {"alt": directives.unchanged}  # noqa: RUF012 - docutils' classes define it like this
     required_arguments, final_argument_whitespace = 1, True
 
     def run(self):
@@ -36,7 +36,7 @@ class Figure(Directive):
 
 @pytest.fixture
 def run(build_run):
-    """Return a run with hostile content in every text that isn't a name."""
+    """Return the folder of a run with control characters and markup in each free text."""
     built = build_run(
         **SHAPE,
         lost=(("uvicorn", "latency", 1),),
@@ -63,7 +63,7 @@ def reported(run, command):
     return run, printed
 
 
-def test_terminal_ignores_control_characters(reported, command):
+def test_control_characters_are_not_printed(reported, command):
     run, printed = reported
     _, compared, _ = command("compare", run, "--setups", "gunicorn,uvicorn")
     _, listed, _ = command("list")
@@ -73,14 +73,14 @@ def test_terminal_ignores_control_characters(reported, command):
     assert "title" not in printed.splitlines()[0]
 
 
-def test_error_is_printed_as_text(refused):
+def test_error_shows_markup_as_text(refused):
     errors = refused("report", f"a{HOSTILE}\udcff".replace("\x00", ""))
     assert not OBEYED.search(errors)
     assert MARKUP in errors
 
 
 @pytest.mark.parametrize("console", [out, err])
-def test_output_keeps_only_own_colours(console, capsys):
+def test_only_own_colours_are_printed(console, capsys):
     console.print(data(HOSTILE))
     console.print(COMMANDS)
     say(HOSTILE)
@@ -104,7 +104,7 @@ def test_page_shows_markup_as_text(reported):
         assert not names & {"script", "foreignObject", "image", "a"}
 
 
-def test_no_directive_comes_into_the_documentation(reported, monkeypatch):
+def test_rst_page_contains_no_injected_directive(reported, monkeypatch):
     run, _ = reported
     monkeypatch.setitem(directives._directives, "figure", Figure)
     text = (run / "index.rst").read_text(encoding="utf-8")
@@ -112,12 +112,12 @@ def test_no_directive_comes_into_the_documentation(reported, monkeypatch):
     document = publish_doctree(text, str(run / "index.rst"), settings_overrides=quiet)
     active = {"raw", "system_message", "problematic", "reference", "substitution_reference"}
     found = [node for node in document.findall() if type(node).__name__ in active]
-    assert [str(node) for node in found if node.get("level") != 1] == []  # 1 is only a remark
+    assert [str(node) for node in found if node.get("level") != 1] == []  # level 1 is only a note
     assert "root:" not in document.astext()
     assert MARKUP in document.astext()
 
 
-def test_printed_workload_stays_the_same():
+def test_workload_comment_cannot_add_requests():
     request = Request("a", "POST", body=f"{COMMANDS}{MARKUP}".encode())
     text = to_toml(Workload((request,)), (f"From a\n[[requests]] {COMMANDS}",))
     assert printable(text) == text

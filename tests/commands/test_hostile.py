@@ -1,6 +1,6 @@
-"""Test generated input: a command either succeeds or prints a one-line error.
+"""Test commands with generated input: each command either succeeds or prints a one-line error.
 
-Tracebacks, hangs, files outside of the output folder, and remaining processes are failures.
+A traceback, a hang, a file outside of the output folder or a remaining process is a failure.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from loadtests.records import decode
 from tests.fixtures.hostile import changed, toml, words
 from tests.fixtures.studies import FULL, SMALL
 
-MAX_CPU_S = 5  # CPU time for one command, which is the same on a busy machine
+MAX_CPU_S = 5  # limit for a command; unlike elapsed time, CPU time is the same on a busy machine
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))  # use thousands for a longer search
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))  # set it to thousands for a thorough test
 HOW = {
     "database": None,
     "deadline": None,
@@ -77,8 +77,8 @@ duration = "1s"
 services = ["origin"]
 recipe = "below/recipe.json"
 """
-FILES = {"played.toml": PLAYED, "below/body": b"\xff"}  # files that other files name
-# All options except the engine, because it doesn't support every load.
+FILES = {"played.toml": PLAYED, "below/body": b"\xff"}  # files that the generated files refer to
+# A study with all options. Each test uses an engine that supports its load.
 FITTING = {
     **FULL,
     "tests": {
@@ -95,14 +95,14 @@ RUN = [
 
 @pytest.fixture
 def attempt(command, tmp_path, monkeypatch):
-    """Return a function that runs a command in an empty folder with these files.
+    """Return a function that writes files to an empty folder, runs a command there and returns its exit code.
 
-    It requires a proper end, and returns the exit code. The keys of files are their paths in the folder.
+    The function fails if the command crashes, hangs, or leaves files or processes. ``files`` maps paths to contents.
     """
     folder = tmp_path / "outside" / "inside"
     folder.mkdir(parents=True)
     monkeypatch.chdir(folder)
-    # Check the process itself, because servers that other tests share may have changing children.
+    # Only compare direct children, because shared servers of other tests may start and end processes.
     before = {process.pid for process in psutil.Process().children()}
 
     def too_long(number, frame):
@@ -136,7 +136,7 @@ def attempt(command, tmp_path, monkeypatch):
     return run
 
 
-# The command that reads each kind of file, and a valid file.
+# For each file name: a command that reads this file, and valid content.
 KINDS = {
     "a.toml": (("run", "a.toml", "--dry-run"), toml(FITTING)),
     "w.toml": (("run", "first-look", "--dry-run", "--workload", "w.toml"), toml(WORKLOAD)),
@@ -150,13 +150,13 @@ SHIPPED = [decode.read_toml(path) for path in sorted(STUDIES.glob("*.toml"))]
 
 
 def named(key, name, ending):
-    """A study that names a file."""
+    """Return a study whose test refers to a file in the given key."""
     kind, load = ("journey", {"users": 1}) if key == "journey" else ("latency", {"rate": 10})
     return {**SMALL, "tests": {kind: {**load, "duration": "1s", key: name + ending}}}
 
 
 KEYS, ENDINGS = ("body_file", "workload", "journey", "recipe"), ("", ".toml", ".json", ".py", "/below/body")
-# Files with invalid content. A kind may have several.
+# Pairs of a file name and a strategy for the file's content.
 HOSTILE = [
     ("a.toml", st.sampled_from([SMALL, FITTING, *SHIPPED]).flatmap(changed).map(toml)),
     ("a.toml", st.builds(named, st.sampled_from(KEYS), words, st.sampled_from(ENDINGS)).map(toml)),
@@ -170,8 +170,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_generated_files_are_valid_when_unchanged(attempt, name):
-    """Otherwise, the following tests would only test the reading of files."""
+def test_unchanged_files_are_valid(attempt, name):
+    """Check that the templates are valid. Otherwise, the other tests would stop at the same error for any change."""
     arguments, right = KINDS[name]
     assert attempt(*arguments, **{name: right}) == 0
 
@@ -179,26 +179,26 @@ def test_generated_files_are_valid_when_unchanged(attempt, name):
 @pytest.mark.parametrize(("name", "content"), HOSTILE)
 @some
 @given(data=st.data())
-def test_a_file(attempt, name, content, data):
+def test_changed_file_is_handled(attempt, name, content, data):
     attempt(*KINDS[name][0], **{name: data.draw(content)})
 
 
 @some
 @given(options=st.lists(st.tuples(st.sampled_from(RUN), words), max_size=3))
-def test_the_options_of_a_run(attempt, options):
+def test_run_handles_generated_options(attempt, options):
     given_ = [word.replace("\x00", "") for option in options for word in option]  # an argument can't contain NUL
     attempt("run", "first-look", "--dry-run", *given_)
 
 
 @some
 @given(url=words.map("http://192.0.2.1/".__add__) | words, option=st.sampled_from(LOAD), value=words)
-def test_the_options_of_a_load_elsewhere(attempt, url, option, value):
+def test_load_refuses_generated_options(attempt, url, option, value):
     assert attempt("load", url.replace("\x00", ""), option, value.replace("\x00", "")) != 0
 
 
 @pytest.fixture
 def a_run(run_builder, tmp_path_factory):
-    """The files of a small run folder, by their paths."""
+    """Return the contents of the JSON files of a small run by path."""
     folder = run_builder(tmp_path_factory.mktemp("run"))(labels=("gunicorn", "uvicorn"), tests=("latency",)).path
     found = [folder / "run.json", *sorted((folder / "trials").iterdir())]
     return {f"r/{file.relative_to(folder)}": json.loads(file.read_text()) for file in found}
@@ -207,8 +207,8 @@ def a_run(run_builder, tmp_path_factory):
 @pytest.mark.parametrize(
     ("arguments", "examples"), [(("compare", "r", "--setups", "gunicorn,uvicorn"), some), (("report", "r"), few)]
 )
-def test_a_run_folder(attempt, a_run, arguments, examples):
-    """The folder is the run of another person, with a record and a trial."""
+def test_changed_run_folder_is_handled(attempt, a_run, arguments, examples):
+    """Change the record and the trials of a run folder."""
 
     @examples
     @given(data=st.data())

@@ -1,4 +1,4 @@
-"""Test invalid knobs: before the start, an error of one line names the knob, its value and the valid values."""
+"""Test that commands refuse an invalid knob with an error that shows the knob, its value and the valid values."""
 
 import os
 
@@ -14,7 +14,7 @@ WHOLE = "a whole number from 1 to 1024 is needed"
 REDIS = "redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH is needed"
 LOOPBACK = "a URL of this machine's loopback, without a path, is needed"
 DATABASE = "sqlite:///FILE or postgresql://HOST/NAME is needed"
-# One knob of each kind. tests/docs compares all knobs with their page.
+# One knob of each type. tests/docs checks that the documentation lists all knobs.
 WRONG = [
     *(("WORKERS", value, WHOLE) for value in ("abc", "0", "1025", "\u0663", "010", "-1", "1" * 5000)),
     *(
@@ -23,8 +23,8 @@ WRONG = [
     ),
     ("PORT", "65536", "a port from 1 to 65535 is needed"),
     ("CORES", "0,four", "write a list of cores, such as 0, 0-2 or 0,2"),
-    ("CORES", "0-99999999999", "allowed cores: "),
-    ("CORES", "99999", "allowed cores: "),
+    ("CORES", "0-99999999999", "the allowed cores are "),
+    ("CORES", "99999", "the allowed cores are "),
     ("SERVICES_CORES", "loader", "write a list of cores, such as 0, 0-2 or 0,2, or generator"),
     ("BACKLOG", "127", "a number that the kernel allows (net.core.somaxconn) from 128 to "),
     ("KEEP_ALIVE", "5; reboot", "a whole number of seconds from 1 to 60 is needed"),
@@ -46,15 +46,15 @@ WRONG = [
 
 @pytest.fixture(autouse=True)
 def nothing_can_be_started(monkeypatch):
-    """Hide all programs, so that no part of a run can start."""
+    """Clear PATH and the knobs, so that no program can start."""
     monkeypatch.setenv("PATH", "")
     for name in (*setups.KNOBS, "DATABASE_URL"):
-        monkeypatch.setenv(name, "")  # restores the variables that a test sets
+        monkeypatch.setenv(name, "")  # so that monkeypatch restores the variable after the test
         monkeypatch.delenv(name)
 
 
 @pytest.mark.parametrize(("name", "value", "needed"), WRONG)
-def test_wrong_knob_names_allowed_values(refused, monkeypatch, name, value, needed):
+def test_invalid_knob_error_shows_valid_values(refused, monkeypatch, name, value, needed):
     monkeypatch.setenv(name, value)
     errors = refused("serve", "gunicorn")
     shown = value if value.isprintable() and len(value) <= 100 else value[:100]
@@ -73,7 +73,7 @@ def test_wrong_knob_names_allowed_values(refused, monkeypatch, name, value, need
         ("profile", "gunicorn"),
     ],
 )
-def test_every_starting_command_checks_knobs(command, monkeypatch, tmp_path, arguments):
+def test_commands_check_knobs_first(command, monkeypatch, tmp_path, arguments):
     (tmp_path / "manage.py").touch()
     monkeypatch.setenv("WORKERS", "0")
     code, printed, errors = command(*(argument.format(folder=tmp_path) for argument in arguments))
@@ -89,7 +89,7 @@ def test_every_starting_command_checks_knobs(command, monkeypatch, tmp_path, arg
         ("REDIS_URL", "http://h?password=secret", ""),
     ],
 )
-def test_password_in_wrong_url_is_hidden(refused, monkeypatch, name, url, shown):
+def test_password_in_invalid_url_is_hidden(refused, monkeypatch, name, url, shown):
     monkeypatch.setenv(name, url)
     errors = refused("serve", "gunicorn")
     assert f"{name}={shown}" in errors
@@ -103,13 +103,13 @@ def test_password_in_wrong_url_is_hidden(refused, monkeypatch, name, url, shown)
         "postgresql:///bench?password=secret&port=5433",
     ],
 )
-def test_run_stores_no_database_password(monkeypatch, url):
+def test_database_password_is_removed(monkeypatch, url):
     monkeypatch.setenv("DATABASE_URL", url)
     assert setups.database() == "postgresql:///bench"
 
 
 @pytest.mark.parametrize("url", ["postgresql://me:sec?ret@/bench", "postgresql:///bench?password=sec@ret&port=5433"])
-def test_database_url_is_redacted(monkeypatch, url):
+def test_ambiguous_database_url_is_fully_redacted(monkeypatch, url):
     monkeypatch.setenv("DATABASE_URL", url)
     assert setups.database() == "postgresql://"
 
@@ -121,12 +121,12 @@ def test_database_url_is_redacted(monkeypatch, url):
         ("BIND", ["127.0.0.1", "127.0.0.2", "0.0.0.0", ""]),
     ],
 )
-def test_redis_url_accepts_every_address(name, values):
+def test_valid_addresses_are_accepted(name, values):
     for value in values:
         setups.require_knobs({name: value}, own=False)
 
 
-def test_own_project_may_use_sample_variables():
+def test_own_project_may_use_other_values():
     env = {"DATABASE_URL": "mysql://127.0.0.1/x", "REDIS_URL": "127.0.0.1", "CONN_MAX_AGE": "None"}
     setups.require_knobs(env, own=True)
     with pytest.raises(UserError, match="WORKERS"):
@@ -138,17 +138,17 @@ def test_own_project_may_use_sample_variables():
     [
         ({"WORKERS": 0}, "s.toml: setups[1].env.WORKERS: is '0'. A whole number from 1 to 1024 is needed"),
         ({"THREADS": [1]}, "s.toml: setups[1].env.THREADS: is [1]. "),
-        ({"X": "a\0b"}, "s.toml: setups[1].env.X: must be a number or a text"),
-        ({"A=B": "x"}, "s.toml: setups[1].env.A=B: is not a valid name of an environment variable"),
+        ({"X": "a\0b"}, "s.toml: setups[1].env.X: must be a number or a string"),
+        ({"A=B": "x"}, "s.toml: setups[1].env.A=B: is not a valid name for an environment variable"),
     ],
 )
-def test_study_knobs_are_checked_when_read(env, says):
+def test_study_with_invalid_knobs_is_refused(env, says):
     with pytest.raises(UserError) as error:
         studies.parse({**SMALL, "setups": [{"setup": "gunicorn", "env": env}]}, "s", "s.toml")
     assert str(error.value).startswith(says)
 
 
-def test_sample_variables_are_checked_first(refused, tmp_path):
+def test_sample_project_variables_are_checked(refused, tmp_path):
     file = tmp_path / "s.toml"
     entry = '{setup = "gunicorn", env = {MIDDLEWARES = "seven"}}'
     file.write_text(f'setups = [{entry}]\n[tests.throughput]\nduration = "1s"\n')
@@ -158,7 +158,7 @@ def test_sample_variables_are_checked_first(refused, tmp_path):
     )
 
 
-def test_run_folder_sets_no_other_variables(bench_of, tmp_path):
+def test_resumed_run_only_sets_known_variables(bench_of, tmp_path):
     run = prepare(studies.parse(SMALL, "s", "s.toml"), RunOptions(tmp_path / "run", 1), bench_of).run
     run.update(knobs={"WORKERS": "2", "LD_PRELOAD": "evil.so"})
     resume(run.path, bench_of)
@@ -168,7 +168,7 @@ def test_run_folder_sets_no_other_variables(bench_of, tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_bind_serves_on_another_address(cli):
+def test_setup_serves_on_bind_address(cli):
     cli.env |= {"BIND": "127.0.0.2", "PATH": os.defpath}
     code, printed, errors = cli.run("check", "gunicorn")
     assert code == 0, printed + errors

@@ -17,7 +17,7 @@ GOOD = Judgement(Outcome.PASS, "", clear=True)
 
 
 @pytest.mark.servers
-def test_load_prints_counts_with_times(server, mix, command):
+def test_load_prints_counts_and_times(server, mix, command):
     code, printed, _ = command("load", server.url, "--workload", mix, "--rate", "60", "--duration", "0.5s")
     assert code == 0
     rows = [line.split() for line in printed.splitlines()]
@@ -31,7 +31,7 @@ def test_load_prints_counts_with_times(server, mix, command):
 
 
 @pytest.mark.servers
-def test_a_replay_as_json(server, mix, command):
+def test_replay_result_is_printed_as_json(server, mix, command):
     code, printed, _ = command("load", server.url, "--workload", mix, "--speed", "1", "--json")
     result = json.loads(printed)
     assert (code, result["planned"], result["ok"], result["errors"]) == (0, 3, 2, {"status": 1})
@@ -43,7 +43,7 @@ SHORT = ("--rate", "40", "--duration", "0.5s")
 
 
 @pytest.mark.servers
-def test_load_without_good_answers_fails(server, command, unused_port):
+def test_load_without_successful_answers_fails(server, command, unused_port):
     code, printed, errors = command("load", f"{server.url}/status/302", *SHORT, "--json")
     assert (code, json.loads(printed)["ok"]) == (1, 0)
     assert errors == "error: no request was answered as expected: 20 status 302 instead of 200\n"
@@ -61,7 +61,7 @@ def test_status_400_hints_at_host_header(server, command, arguments, host, hints
     name, *options = arguments
     code, _, errors = command(name, f"{server.url}/status/400", *options, *host)
     assert (code, "status 400 instead of 200" in errors) == (1, True)
-    hint = "; a Django project answers 400 where ALLOWED_HOSTS does not have the host"
+    hint = "; a Django project answers 400 if ALLOWED_HOSTS doesn't contain the host"
     assert (hint in errors, "--header 'Host: NAME'" in errors) == (hints, hints)
 
 
@@ -70,7 +70,7 @@ QUICKLY = ("--objective", "p50<5s", "--start-rate", "40", "--probe-time", "500ms
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_capacity_prints_probes_before_result(server, command):
+def test_capacity_prints_probes_and_result(server, command):
     search = [*QUICKLY, "--max-rate", "40"]
     code, printed, errors = command("capacity", f"{server.url}/ok", *search)
     assert code == 0
@@ -85,18 +85,18 @@ def test_capacity_prints_probes_before_result(server, command):
 @pytest.mark.servers
 @pytest.mark.exhaustive
 def test_equal_probes_share_a_line(server, command):
-    # Slightly over the limit. Half a second doesn't show whether it always is, so the probe is repeated.
+    # The response time is slightly over the limit. A probe of half a second can't confirm this, so it is repeated.
     near = ("--objective", "p50<150ms", *QUICKLY[2:], "--max-time", "15s")
     _, _, errors = command("capacity", f"{server.url}/after/200", *near)
     assert [line.partition(":")[0].strip() for line in errors.splitlines()][:2] == [
         "40 requests/s for 0.5 s",
-        "the same in 1 more probe",
+        "the same outcome in 1 more probe",
     ]
 
 
 @pytest.fixture
 def ended_with(command, monkeypatch):
-    """Return a function that runs ``capacity`` with this search result and returns its exit code and output."""
+    """Return a function that runs ``capacity`` with a given search result and returns its exit code and output."""
 
     def end(rate, above, limited_by, probes, *options):
         found = FoundCapacity(SearchedCapacity(rate, above, limited_by, ()), Objective(), probes)
@@ -115,7 +115,7 @@ def ended_with(command, monkeypatch):
         (LimitedBy.TIME, "inconclusive: the time limit was reached after 0 probes"),
     ],
 )
-def test_search_without_rate_has_exit_status(ended_with, limited_by, says, as_json):
+def test_search_without_rate_fails(ended_with, limited_by, says, as_json):
     code, printed, errors = ended_with(None, 2.0, limited_by, [], *as_json)
     assert (code, errors) == (1, f"error: {says} (p99<50ms, errors<0.1%)\n")
     assert (json.loads(printed)["rate"] is None) if as_json else (printed == "")
@@ -124,12 +124,12 @@ def test_search_without_rate_has_exit_status(ended_with, limited_by, says, as_js
 @pytest.mark.parametrize(
     ("passed", "rate", "above", "enough"),
     [
-        ((100.0, 200.0), None, 400.0, "4m"),  # five halvings of 5 s each, and three probes of 30 s
-        ((100.0, 200.0), 200.0, 1000.0, "5m"),  # the remaining probes are long, and there is one more
-        ((), None, None, "6m"),  # at 50 requests/s a probe takes 20 s
+        ((100.0, 200.0), None, 400.0, "4m"),  # needs five probes of 5 s, and three of 30 s
+        ((100.0, 200.0), 200.0, 1000.0, "5m"),  # needs one more probe, and the probes are longer
+        ((), None, None, "6m"),  # a probe at 50 requests/s takes 20 s
     ],
 )
-def test_search_at_time_limit_suggests_longer(ended_with, passed, rate, above, enough):
+def test_time_limit_error_suggests_longer_limit(ended_with, passed, rate, above, enough):
     probes = [Probed(Probe(one, 5.0, Purpose.DOUBLE), good_result(LOAD), GOOD) for one in passed]
     _, printed, errors = ended_with(rate, above, LimitedBy.TIME, probes, "--max-time", "90s")
     assert (printed + errors).endswith(f"(p99<50ms, errors<0.1%); try --max-time {enough}\n")
@@ -141,7 +141,7 @@ def test_unsent_requests_are_reported(server, command):
     _, printed, errors = command("load", f"{server.url}/after/600", *slow)
     [sent] = [int(line.split()[1]) for line in printed.splitlines() if line.split()[:1] == ["sent"]]
     assert sent < 10
-    assert f"{10 - sent} of 10 planned requests were not sent, because all connections were waiting" in errors
+    assert f"{10 - sent} of 10 planned requests were not sent, because no connection was free" in errors
 
 
 @pytest.mark.servers
@@ -158,7 +158,7 @@ def test_websocket_load_counts_misdirected_messages(conversing, command):
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_websocket_load_then_search(conversing, command):
+def test_load_and_capacity_support_websockets(conversing, command):
     address = f"{conversing().url.replace('http', 'ws')}/ws/echo/"
     found = json.loads(command("load", address, *SHORT, "--connections", "2", "--json")[1])
     assert (found["ok"], found["deliveries"]["delivered"], found["connections"]["opened"]) == (20, 20, 2)

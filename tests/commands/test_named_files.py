@@ -1,4 +1,4 @@
-"""Test paths in other people's files: only files below the file's own folder are read."""
+"""Test that a study or workload file can only name files in its own folder."""
 
 import json
 
@@ -10,7 +10,7 @@ SECRET = "root:$6$a-secret"
 STUDY = 'setups = ["gunicorn"]\nblocks = 1\n'
 LATENCY = '[tests.latency]\nrate = 10\nduration = "1s"\n'
 SENT = 'method = "POST"\npath = "/echo"\n'
-# Each key that names a file, with a study and the suffix of such files.
+# Each key whose value is a file name, with a part of a study and the suffix of the file.
 KEYS = {
     "body_file": (LATENCY + SENT + "body_file = {name}", ".txt"),
     "requests[1].body_file": (LATENCY + "requests = [{{method = 'POST', path = '/', body_file = {name}}}]", ""),
@@ -18,7 +18,7 @@ KEYS = {
     "recipe": (LATENCY + 'services = ["origin"]\nrecipe = {name}', ".json"),
     "journey": ('[tests.journey]\nusers = 1\nduration = "10s"\njourney = {name}', ".py"),
 }
-# Return names of a file in another folder.
+# Paths that aren't relative, or lead out of the folder.
 WAYS = {
     "the whole path": "{outside}/secret",
     "its own whole path": "{inside}/own",
@@ -31,7 +31,7 @@ WAYS = {
 
 @pytest.fixture
 def places(tmp_path):
-    """Return the folder of another person's study with links, next to a folder with private files."""
+    """Return the folder of an untrusted study, and a folder with private files. The study's folder contains links."""
     inside, outside = tmp_path / "study", tmp_path / "home"
     inside.mkdir()
     outside.mkdir()
@@ -45,7 +45,7 @@ def places(tmp_path):
 
 
 def written(places, file, text, way, ending=""):
-    """Return a file that names another file in this way."""
+    """Write a file that refers to another file with one of WAYS, and return its path."""
     inside, outside = places
     (inside / file).write_text(text.format(name=json.dumps(WAYS[way].format(inside=inside, outside=outside) + ending)))
     return inside / file
@@ -60,7 +60,7 @@ def assert_names(errors, key, way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("key", KEYS)
-def test_study_reads_only_its_folder(refused, places, key, way):
+def test_study_only_reads_its_folder(refused, places, key, way):
     text, ending = KEYS[key]
     assert_names(refused("run", written(places, "study.toml", STUDY + text, way, ending), "--dry-run"), key, way)
 
@@ -75,13 +75,13 @@ def test_study_reads_only_its_folder(refused, places, key, way):
         ("run", "--dry-run"),
     ],
 )
-def test_workload_reads_only_its_folder(refused, places, arguments, way):
+def test_workload_only_reads_its_folder(refused, places, arguments, way):
     workload = written(places, "workload.toml", f"[[requests]]\n{SENT}body_file = {{name}}", way)
     study = written(places, "study.toml", STUDY + LATENCY + 'workload = "workload.toml"', way)
     assert_names(refused(*arguments, workload if "--workload" in arguments else study), "requests[1].body_file", way)
 
 
-def test_setup_refuses_recipe_outside_its_folder(refused, places):
+def test_setup_refuses_path_of_recipe(refused, places):
     entry = '[[setups]]\nsetup = "gunicorn"\nenv.ORIGIN_RECIPE = {name}\n'
     study = written(places, "study.toml", entry + LATENCY, "the whole path", ".json")
     says = "setups[1].env.ORIGIN_RECIPE: must name an included recipe"
@@ -90,7 +90,7 @@ def test_setup_refuses_recipe_outside_its_folder(refused, places):
 
 @pytest.fixture
 def within(places):
-    """Return the folder with files and links inside it."""
+    """Return the study's folder, with links that don't lead out of it."""
     inside, _ = places
     (inside / "below").mkdir()
     for folder in (inside, inside / "below"):
@@ -103,8 +103,8 @@ def within(places):
 @pytest.mark.parametrize(
     "name", ["body", "below/body", "below/../body", "below/up/body", "back/below/body", "./below//body"]
 )
-def test_files_in_a_linked_folder_work(within, tmp_path, name):
-    """The command line can name any file. Files below a study's folder belong to it, also behind links."""
+def test_linked_study_folder_is_read(within, tmp_path, name):
+    """The path of the study can be a link, and so can paths inside its folder."""
     (within / "study.toml").write_text(f'{STUDY}{LATENCY}{SENT}body_file = "{name}"')
     (tmp_path / "elsewhere").symlink_to(within)
     for folder in (within, tmp_path / "elsewhere"):

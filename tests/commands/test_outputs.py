@@ -1,4 +1,4 @@
-"""Test unwritable outputs: the error has one line and comes before the start, and no file remains."""
+"""Test that commands with an unwritable output print a one-line error and leave no file."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ LINE = '127.0.0.1 - - [21/Nov/2026:07:30:00 +0000] "GET /x?a=1 HTTP/1.1" 200 12 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return a folder with a study, a log, an empty folder and a file. Nothing can be started."""
+    """Return a folder with a study, a log, an empty folder and a file. Tests that use it can't start processes."""
     monkeypatch.setattr(subprocess, "Popen", None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_text(toml(SMALL))
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 
 COMMANDS = {
     "run": ("run", "study.toml"),
-    "run --app": ("run", "study.toml", "--app", "a-folder"),  # without a project, which would be the next error
+    "run --app": ("run", "study.toml", "--app", "a-folder"),  # the missing project would be a later error
     "advise": ("advise", "gunicorn"),
     "profile": ("profile", "gunicorn", "--app", "a-folder"),
     "workload": ("workload", "log", "access.log"),
@@ -52,7 +52,7 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_existing_output_is_refused_early(refused, folder, name, place):
+def test_unwritable_output_is_refused_early(refused, folder, name, place):
     before = sorted(folder.rglob("*"))
     assert re.search(PLACES[place], refused(*COMMANDS[name], "--output", place))
     assert sorted(folder.rglob("*")) == before
@@ -66,7 +66,7 @@ def test_dry_run_reports_unwritable_output(command, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("place", ["/", "."])
-def test_origin_with_unwritable_url_file_stops(refused, folder, place):
+def test_origin_refuses_unwritable_url_file(refused, folder, place):
     before = sorted(folder.rglob("*"))
     assert f"cannot write {place}: " in refused("origin", "fast", "--port", "0", "--url-file", place)
     assert sorted(folder.rglob("*")) == before
@@ -78,7 +78,7 @@ def test_simulation_reports_unwritable_output():
     assert (done.returncode, done.stderr) == (1, "error: cannot write to /proc/x: No such file or directory\n")
 
 
-def test_files_follow_the_umask(command, folder):
+def test_output_file_follows_the_umask(command, folder):
     previous = os.umask(0o077)
     try:
         assert command("workload", "log", "access.log", "--output", "site.toml")[0] == 0
@@ -89,12 +89,12 @@ def test_files_follow_the_umask(command, folder):
 
 @pytest.fixture
 def disk(tmp_path):
-    """Mount a file system of 400 kB."""
+    """Yield the folder of a mounted file system of 400 kB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(folder)]
     if os.geteuid() or not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a file system takes root")
+        pytest.skip("only root can mount a file system")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
@@ -112,7 +112,7 @@ def run(build_run, disk):
     return shutil.copytree(built.path, disk / "run")
 
 
-def test_a_report_on_a_full_disk(run, disk, command):
+def test_report_on_full_disk_changes_nothing(run, disk, command):
     fill(disk)
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     code, printed, errors = command("report", run, "--rebuild")
@@ -124,7 +124,7 @@ def test_a_report_on_a_full_disk(run, disk, command):
     assert all(path.read_bytes() == content for path, content in before.items())
 
 
-def test_report_on_readonly_disk_is_printed(run, disk, command):
+def test_report_of_readonly_run_is_printed(run, disk, command):
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     code, printed, errors = command("report", run, "--rebuild")
     assert (code, printed, errors.count("\n")) == (1, "", 1)
@@ -134,7 +134,7 @@ def test_report_on_readonly_disk_is_printed(run, disk, command):
     assert "The page: " in printed
 
 
-def test_a_workload_on_a_full_disk(disk, command, tmp_path):
+def test_incomplete_workload_file_is_removed(disk, command, tmp_path):
     log = tmp_path / "access.log"
     log.write_text("".join(LINE.replace("x?a", f"a-page-of-some-length-{number}?a") for number in range(500)))
     fill(disk)
@@ -144,7 +144,7 @@ def test_a_workload_on_a_full_disk(disk, command, tmp_path):
     assert [path.name for path in disk.iterdir()] == ["everything"]
 
 
-def test_full_disk_suggests_how_to_resume(disk, bench_of, capsys):
+def test_run_on_full_disk_suggests_resume(disk, bench_of, capsys):
     study = studies.parse(SMALL, "small", "small.toml")
     execution = preparing.prepare(study, preparing.RunOptions(disk / "run", 1), bench_of)
 
@@ -166,4 +166,4 @@ def test_full_stdout_is_reported():
     command = [sys.executable, "-m", "loadtests", "list"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "error: cannot write what is printed: No space left on device\n")
+    assert (done.returncode, done.stderr) == (1, "error: cannot write the output: No space left on device\n")

@@ -1,4 +1,4 @@
-"""Run ``check``, ``list`` and ``report``, and read the output."""
+"""Test the output of ``check``, ``list`` and ``report``."""
 
 import json
 import re
@@ -23,7 +23,7 @@ GUNICORN, UVICORN = PAIR = setups.find(["gunicorn", "uvicorn"])
 DIFFERENT = {"differences": [Difference("uvicorn", ITEMS, "200", "500 [oops]")]}
 FAILED = {"failed": [(UVICORN, NotServing("did not start", "the end of a log"))]}
 UNDELIVERED = {"websocket_failures": {"gunicorn": [], "uvicorn": ["/ws/chat/: nothing came"]}}
-BROKEN = {"websocket_cases": {"ws": (15, ["ping: silent; pong is right"]), "ws2": (15, [])}}
+BROKEN = {"websocket_cases": {"ws": (15, ["ping: silent instead of pong"]), "ws2": (15, [])}}
 ERRORS = {"errors": [(ROOT, "500 text/html 'Server Error'")]}
 LEFT_OUT = {
     "skipped": {"uwsgi": "it is not here"},
@@ -32,9 +32,9 @@ LEFT_OUT = {
 }
 ALL = [
     "uwsgi was skipped: it is not here",
-    "gunicorn was not sent 1 request: it cannot",
-    "gunicorn was not sent 2 requests: it will not",
-    "note: the answer to GET / has status 400, and `run` requires 200",
+    "gunicorn did not receive 1 request: it cannot",
+    "gunicorn did not receive 2 requests: it will not",
+    "note: the answer to GET / has status 400, but `run` requires 200",
     "uvicorn: did not start",
     "the end of a log",
     "uvicorn: items: GET /items[1]",
@@ -42,7 +42,7 @@ ALL = [
     "    uvicorn answered 500 [oops]",
     "gunicorn: delivered a message over its WebSockets",
     "uvicorn: /ws/chat/: nothing came",
-    "ws: ping: silent; pong is right",
+    "ws: ping: silent instead of pong",
     "ws: 15 WebSocket cases: 1 failure",
     "ws2: 15 WebSocket cases: 0 failures",
     "2 requests to each of 2 setups: 1 difference",
@@ -54,12 +54,12 @@ ALL = [
     [
         (Check([ROOT], [GUNICORN]), ["1 request to 1 setup: 0 differences"]),
         (Check([ROOT, ITEMS], PAIR, **DIFFERENT, **FAILED, **UNDELIVERED, **BROKEN, **LEFT_OUT), ALL),
-        # If a project answers errors or has only WebSockets, the number of differences is missing.
+        # The number of differences is omitted if the answers are errors, or if the project only has WebSockets.
         (Check([ROOT], PAIR, **ERRORS), ["gunicorn: GET /: 500 text/html 'Server Error'"]),
         (Check([ROOT], websocket_cases={"ws": (15, [])}), ["ws: 15 WebSocket cases: 0 failures"]),
     ],
 )
-def test_check_prints_differences_with_reasons(capsys, found, lines):
+def test_check_prints_all_findings(capsys, found, lines):
     print_check(found)
     assert capsys.readouterr().out.splitlines() == lines
 
@@ -74,7 +74,7 @@ def test_brief_check_counts_skipped_setups(capsys):
 
 @pytest.fixture
 def without(monkeypatch):
-    """Return a function that hides a need (a name of loadtests.setups.needs) on this machine."""
+    """Return a function that makes a requirement, such as ``daphne``, appear missing on this machine."""
 
     def take(name):
         needs = {**NEEDS, name: (lambda bin: False, "somewhere else")}
@@ -87,7 +87,7 @@ def rows(command, kind):
     return {row["name"]: row for row in json.loads(command("list", kind, "--json")[1])[kind]}
 
 
-def test_list_shows_everything_or_one_kind(command):
+def test_list_shows_all_or_one_kind(command):
     listing = {kind: rows(command, kind).keys() for kind in ("setups", "studies", "engines")}
     assert {"gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn"} <= listing["setups"]
     assert {"first-look", "2016"} <= listing["studies"]
@@ -110,12 +110,12 @@ def test_list_shows_missing_requirements(command, without):
 def test_engines_without_node_cannot_run(command, monkeypatch):
     node.require.cache_clear()
     monkeypatch.setenv("PATH", "/nowhere")
-    assert "there is no node on PATH" in rows(command, "engines")["openloop"]["not_here"]
+    assert "node is not on PATH" in rows(command, "engines")["openloop"]["not_here"]
     assert rows(command, "studies")["first-look"]["not_here"] == "engine openloop can't run"
     node.require.cache_clear()
 
 
-def test_names_fit_into_80_columns(cli):
+def test_names_are_complete_in_80_columns(cli):
     cli.env |= {"COLUMNS": "80", "FORCE_COLOR": "1"}
     code, printed, _ = cli.run("list")
     assert code == 0
@@ -136,13 +136,13 @@ def test_unreadable_results_are_an_error(command, monkeypatch, tmp_path):
 
 @pytest.fixture
 def shown(monkeypatch):
-    """Return the addresses that a browser should show. ``shown.append`` returns None, as if there was no browser."""
+    """Return the list of addresses that the command opens. The command behaves as if there was no browser."""
     addresses = []
     monkeypatch.setattr(webbrowser, "open", addresses.append)
     return addresses
 
 
-def test_missing_page_opens_temporary_copy(build_run, monkeypatch, shown, command, tmp_path):
+def test_open_option_shows_temporary_page(build_run, monkeypatch, shown, command, tmp_path):
     run = build_run(labels=("gunicorn",), blocks=1)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -156,7 +156,7 @@ def test_missing_page_opens_temporary_copy(build_run, monkeypatch, shown, comman
     assert page.read_text(encoding="utf-8").lstrip().startswith("<!doctype html>")
 
 
-def test_only_rebuild_writes_run_folder(build_run, shown, command):
+def test_report_only_writes_with_rebuild(build_run, shown, command):
     run = build_run(labels=("gunicorn",), blocks=1)
     before = set(run.path.rglob("*"))
     code, printed, _ = command("report", run.path)

@@ -1,4 +1,4 @@
-"""Test the command `profile` as a user types it."""
+"""Test the command ``profile``."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.exhaustive
 
-# Settings with a view that uses three parts of CPU time for seven parts of its template.
+# A project whose view uses 30% of the CPU time, and its template 70%.
 PROJECT = """
 import functools
 import time
@@ -64,7 +64,7 @@ def test_profile_reports_known_cpu_shares(command, setup, tmp_path):
     assert 0.5 < found["template"] / (found["template"] + found["view"]) < 0.87
     assert found["template"] + found["view"] > 0.5
     assert web["cpu_us_per_request"] > 0
-    # One or two samples may be in asgiref's context variables, which WSGI requests also use.
+    # A few samples may be in asgiref, because its context variables are also used under WSGI.
     assert "thread hops" in found if setup == "uvicorn" else found.get("thread hops", 0.0) < 0.04
     assert (folder / "index.rst").is_file()
     recorded = list(folder.glob("web-*.speedscope.json"))

@@ -1,4 +1,4 @@
-"""Test the command line as a program: help, version, completion, imports and exit."""
+"""Test the program ``loadtests``: help, version, completion, imports and exit status."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from loadtests.records.run import folder
 
 @pytest.fixture(scope="module")
 def loadtests(tmp_path_factory):
-    """Return a function that runs the installed command in a separate folder, and returns its output and errors."""
+    """Return a function that runs the installed program in an empty folder and returns its output and errors."""
     environment = tmp_path_factory.mktemp("environment") / "venv"
     (environment / "bin").mkdir(parents=True)
     for name in ("pyvenv.cfg", "lib", "bin/python"):
@@ -53,7 +53,7 @@ RUNS = sorted(run.name for run in folder.runs() if run.name.startswith("referenc
         (("run", "--setups", "gunicorn,uw"), [f"gunicorn,uwsgi{kind}" for kind in ("", "-gevent", "-threads")]),
     ],
 )
-def test_studies_setups_runs_are_completed(loadtests, words, completed):
+def test_names_are_completed(loadtests, words, completed):
     line = " ".join(("loadtests", *words))
     env = {"_LOADTESTS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
     printed, errors = loadtests(**env)
@@ -61,20 +61,20 @@ def test_studies_setups_runs_are_completed(loadtests, words, completed):
 
 
 @pytest.mark.parametrize("before", [(), ("run",), ("hosts", "prepare")])
-def test_help_is_also_short(command, before):
+def test_short_help_option_is_supported(command, before):
     code, printed, _ = command(*before, "-h")
     assert (code, printed) == (0, command(*before, "--help")[1])
     assert re.search("--help +-h ", printed)
 
 
-def test_no_command_shows_the_help(command):
+def test_help_is_shown_without_command(command):
     code, printed, errors = command()
     assert (code, errors) == (2, "")
     assert "Usage: " in printed
     assert "profile" in printed
 
 
-def test_version_has_the_revision(command):
+def test_version_shows_the_revision(command):
     code, printed, _ = command("--version")
     assert code == 0
     assert re.fullmatch(r"django-serving-benchmark \d+\.\d+\.\d+(, revision [0-9a-f]{12}( with changes)?)?\n", printed)
@@ -89,14 +89,14 @@ def test_ctrl_c_is_reported(cli):
     cli.wait_until_nothing_runs()
 
 
-def test_taken_port_names_its_owner(refused, free_port):
+def test_port_error_names_the_process(refused, free_port):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", free_port))
         listener.listen()
-        assert re.search(rf"port {free_port} is taken by .*pid {os.getpid()}\b", refused("serve", "gunicorn"))
+        assert re.search(rf"port {free_port} is used by .*pid {os.getpid()}\b", refused("serve", "gunicorn"))
 
 
-# `report` passes the console to the formats.
+# Formats import rich because `report` passes its console to them.
 PRINTS = (
     "loadtests/commands/",
     "loadtests/report/formats/",
@@ -125,7 +125,7 @@ def test_only_printing_modules_import_rich():
 
 
 @pytest.mark.parametrize("command", [(), ("run",)])
-def test_help_imports_nothing_slow(command):
+def test_help_imports_no_slow_modules(command):
     done = subprocess.run(
         [sys.executable, "-c", HELP, *command], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )

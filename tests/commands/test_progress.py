@@ -1,4 +1,4 @@
-"""Test a run's progress: a line per trial without a terminal, and the remaining time at the current pace."""
+"""Test the progress of a run: the line of each trial, the bar in a terminal, and the remaining time."""
 
 import io
 import re
@@ -26,7 +26,7 @@ RATE, TIMES = "1,500 requests/s", ", p50 1.2 ms, p99 10.0 ms"
     ("fields", "lines"),
     [
         ({"result": result()}, [RATE + TIMES]),
-        # The line shows the result of a search, not the figures of its last probe.
+        # The line of a search shows its result instead of the figures of the last probe.
         ({"result": result(), "capacity": FOUND}, ["186 streams within the objective"]),
         ({"result": result(response_time_ms=NOTHING)}, [RATE]),  # values that an engine doesn't know are omitted
         ({"result": result(errors={"status": 1}, unfinished=2)}, [f"{RATE}{TIMES}, 1 error, 2 unfinished"]),
@@ -34,7 +34,7 @@ RATE, TIMES = "1,500 requests/s", ", p50 1.2 ms, p99 10.0 ms"
         (INVALID, ["invalid, once more", f"      invalid: {FLAG.sentence}", "      | one", "      | two"]),
     ],
 )
-def test_trial_line_has_results_or_reason(fields, lines):
+def test_trial_line_shows_result_or_reason(fields, lines):
     text = io.StringIO()
     with RunProgress(Console(file=text, width=80), 28, 10.0) as progress:
         progress.doing("gunicorn, latency", 5.0)
@@ -69,8 +69,8 @@ def test_terminal_bar_shows_progress():
     [
         (300, 0, 0, 300),
         (300, 100, 100, 200),
-        (7200, 3600, 7200, pytest.approx(7200, rel=0.01)),  # every trial is repeated
-        (300, 5, 20, pytest.approx(295, rel=0.5)),  # one slow trial at the start has little weight
+        (7200, 3600, 7200, pytest.approx(7200, rel=0.01)),  # all trials were repeated
+        (300, 5, 20, pytest.approx(295, rel=0.5)),  # the first trial has little weight
         (300, FIRM_S, 4 * FIRM_S, 270 * 2.5),
         (300, 300, 600, 0),
         (300, 310, 600, 0),  # blocks were added

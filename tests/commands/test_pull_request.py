@@ -1,4 +1,4 @@
-"""Test the formats of a comparison next to a pull request, and the workflow in docs/examples that shows them."""
+"""Test the formats of ``compare`` for pull requests, and the workflow in docs/examples that uses them."""
 
 import json
 import os
@@ -32,7 +32,7 @@ urlpatterns = [path("", page)]
 
 
 def junit(text):
-    """Return the result of each case, by test, class and metric."""
+    """Return the child elements of each JUnit case, by suite, class and name."""
     return {
         (suite.get("name"), case.get("classname"), case.get("name")): [
             one.tag for one in case if one.tag != "system-out"
@@ -42,7 +42,7 @@ def junit(text):
     }
 
 
-def test_broken_rule_fails_junit_case(two, command):
+def test_failed_rule_fails_junit_case(two, command):
     code, printed, _ = command("compare", *two, "--format", "junit", "--fail-if", "slower>5%")
     cases = junit(printed)
     assert (code, len(cases)) == (1, 15)
@@ -60,7 +60,7 @@ def test_broken_rule_fails_junit_case(two, command):
 
 
 @pytest.mark.parametrize(("rule", "ended"), [((), "skipped"), (("--fail-if", "slower>5%"), "error")])
-def test_unchecked_rule_is_an_error(build_run, command, rule, ended):
+def test_rule_without_data_is_error(build_run, command, rule, ended):
     lost = tuple(("daphne", "latency", block) for block in (1, 2))
     paths = [
         build_run(labels=("gunicorn", "daphne"), name=name, lost=gone).path for name, gone in (("a", ()), ("b", lost))
@@ -72,7 +72,7 @@ def test_unchecked_rule_is_an_error(build_run, command, rule, ended):
     assert "daphne/latency" not in figures
 
 
-def test_bencher_format_uses_second_side(two, build_run, command):
+def test_bencher_format_shows_second_run(two, build_run, command):
     _, printed, _ = command("compare", *two, "--format", "bmf")
     p50 = json.loads(printed)["uvicorn/latency"]["p50_ms"]
     assert p50["value"] == pytest.approx(3.73, abs=0.01)
@@ -92,7 +92,7 @@ def test_summary_starts_with_failures(two, command):
     assert (code, "**Passed.** slower by more than 30%: none." in passed) == (0, True)
 
 
-def test_each_setup_is_compared_with_base(build_run, command):
+def test_each_branch_is_compared_with_base(build_run, command):
     against = {"gunicorn-branch": "gunicorn", "uvicorn-branch": "uvicorn"}
     labels = ("gunicorn", "gunicorn-branch", "uvicorn", "uvicorn-branch")
     run = build_run(labels=labels, against=against, blocks=6, change=slowed({"uvicorn-branch": 2.0}))
@@ -105,14 +105,14 @@ def test_each_setup_is_compared_with_base(build_run, command):
 
 
 def shell(text, folder, **env):
-    """Run a step like GitHub."""
+    """Run a step of the workflow in the same way as GitHub."""
     environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), **env}
     return subprocess.run(["bash", "-e", "-c", text], cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture
 def job(tmp_path):
-    """Return the folder of a job: this benchmark, and a branch whose last commit makes its page slower."""
+    """Return the folder of a job. It contains this benchmark, and a branch whose last commit makes a page slower."""
     folder = tmp_path / "job"
     command = folder / "benchmark/.venv/bin/loadtests"
     command.parent.mkdir(parents=True)
@@ -132,7 +132,7 @@ def job(tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("slower", [0.0, 0.2])
-def test_workflow_steps_follow_the_rule(job, build_run, slower):
+def test_workflow_fails_if_branch_is_slower(job, build_run, slower):
     assert shell(STEPS["Check out the base"], job).returncode == 0
     assert "range(1000)" in (job / "base/mysite/urls.py").read_text()
     labels, against = ("gunicorn", "gunicorn-branch"), {"gunicorn-branch": "gunicorn"}
@@ -152,9 +152,9 @@ def test_workflow_steps_follow_the_rule(job, build_run, slower):
 @pytest.mark.exhaustive
 @pytest.mark.servers
 @pytest.mark.timeout(900)
-def test_workflow_serves_base_next_to_branch(job, free_port):
+def test_workflow_measures_base_and_branch(job, free_port):
     assert shell(STEPS["Check out the base"], job).returncode == 0
-    # A machine that runs tests is busy, so the test doesn't check the figures.
+    # The machine is busy with other tests, so the exit code isn't checked.
     shell(f"{STEPS['Measure'].rstrip()} --quick --ignore-busy --blocks 1", job, PORT=str(free_port))
     found = [json.loads(file.read_text()) for file in (job / "run/trials").glob("*-throughput*.json")]
     rates = {

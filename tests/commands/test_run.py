@@ -1,4 +1,7 @@
-"""Test ``run --dry-run``: it shows the plan, and doesn't start or write anything. tests/measure tests real runs."""
+"""Test ``run --dry-run``, which shows the plan without starting or writing anything.
+
+See ``tests/measure`` for tests of real runs.
+"""
 
 import json
 import re
@@ -27,7 +30,7 @@ BASELINE = ["gunicorn", "Gunicorn,", "the", "baseline", "latency,", "throughput"
 
 @pytest.fixture
 def dry_run(command):
-    """Return a function that returns the output of a dry run that would start."""
+    """Return a function that runs ``run --dry-run``, requires its success and returns its output."""
 
     def run(*arguments):
         code, printed, errors = command("run", *arguments, "--dry-run")
@@ -40,7 +43,7 @@ def dry_run(command):
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """Return the file of a study in a separate folder."""
+    """Yield the file of a study, and check that the test creates no other file next to it."""
     monkeypatch.setattr(files, "RESULTS", tmp_path / "results")
     file = tmp_path / "small.toml"
     file.write_text(STUDY)
@@ -77,16 +80,16 @@ def test_dry_run_fails_with_the_reason(command, study, free_port):
         listener.listen()
         code, printed, errors = command("run", study, "--dry-run")
     assert (code, "12 trials" in printed) == (1, True)
-    assert f"the run could not start: port {free_port} is taken by" in errors
+    assert f"the run could not start: port {free_port} is used by" in errors
 
 
-def test_a_project_is_not_loaded(dry_run, study, tmp_path_factory):
+def test_dry_run_does_not_load_project(dry_run, study, tmp_path_factory):
     project = tmp_path_factory.mktemp("project")
     (project / "manage.py").write_text("raise SystemExit('loaded')")
     assert "the project was not loaded" in dry_run(study, "--app", project)
 
 
-def test_named_setups_include_the_baseline(dry_run, study):
+def test_first_named_setup_replaces_missing_baseline(dry_run, study):
     printed = dry_run(study, "--setups", "two, gunicorn")
     assert "8 trials in 2 blocks" in printed
     assert BASELINE in rows(printed)
@@ -94,9 +97,9 @@ def test_named_setups_include_the_baseline(dry_run, study):
     assert ["two", "Gunicorn,", "the", "baseline", "WORKERS=2", "latency,", "throughput"] in rows(others)
 
 
-def test_rate_option_changes_latency_tests(dry_run, study):
+def test_rate_option_sets_latency_rate(dry_run, study):
     study.write_text(STUDY.replace("rate = 50", 'rate = "auto"'))
-    assert "GET / at 50% of what the slowest setup holds" in dry_run(study)
+    assert "GET / at 50% of the slowest setup's ceiling" in dry_run(study)
     printed = dry_run(study, "--rate", "120")
     assert "GET / at 120 requests per second" in printed
     assert "slowest" not in printed
@@ -109,13 +112,13 @@ def test_minutes_option_sets_blocks(dry_run):
     assert float(found[2]) <= 4.0
 
 
-def test_duplicate_baseline_defaults_to_first_look(dry_run):
+def test_duplicate_baseline_uses_first_look(dry_run):
     printed = dry_run("--duplicate-baseline", "--setups", "gunicorn")
     assert "12 trials in 3 blocks" in printed
     assert "-first-look" in printed
 
 
-def test_variant_adds_setups_that_use_it(dry_run):
+def test_variant_adds_affected_setups(dry_run):
     printed = dry_run("first-look", "--setups", "granian-wsgi,gunicorn", "--variant", "granian==2.7.9")
     assert re.search(r"\ngranian-wsgi-2\.7\.9 +Granian, WSGI, granian-2\.7\.9 ", printed)
     assert "gunicorn-granian" not in printed
@@ -124,7 +127,7 @@ def test_variant_adds_setups_that_use_it(dry_run):
     assert all(f"\n{name}-django-6.1.3  " in everywhere for name in ("gunicorn", "uvicorn", "daphne-redis"))
     assert "\nuvicorn-hopless  " in everywhere
     assert "gunicorn-hopless" not in everywhere
-    assert "gunicorn-gthread-again-django" not in everywhere  # a copy of the baseline gets no variant
+    assert "gunicorn-gthread-again-django" not in everywhere  # the copy of the baseline has no variant
 
 
 def test_variant_is_compared_with_its_own_setup():
@@ -132,16 +135,16 @@ def test_variant_is_compared_with_its_own_setup():
     against = {entry.label: entry.against for entry in chosen.entries if entry.variant}
     assert against == {"gunicorn-django-6.1.3": "gunicorn", "uvicorn-django-6.1.3": "uvicorn"}
     alone = StudyOptions("first-look", setups="gunicorn", variants=("Django==6.1.3",)).study()
-    assert not alone.in_pairs  # the baseline is its own setup
+    assert not alone.in_pairs  # the variant's setup is also the baseline
     assert studies.from_dict(json.loads(json.dumps(chosen.to_dict()))) == chosen
 
 
-def test_study_with_variant_gets_no_second_copy(dry_run):
+def test_repeated_variant_is_not_added(dry_run):
     with_option = dry_run("channels-hops", "--variant", "hopless")
     assert with_option.count("hopless  ") == dry_run("channels-hops").count("hopless  ")
 
 
-def test_other_checkout_is_measured_next_to_the_project(dry_run, tmp_path):
+def test_checkout_is_measured_next_to_project(dry_run, tmp_path):
     branch = shutil.copytree("docs/examples/chat", tmp_path / "my branch")
     printed = dry_run("--app", "docs/examples/chat", "--variant", str(branch), "--setups", "gunicorn,uvicorn")
     assert all(f"\n{name}-my-branch  " in printed for name in ("gunicorn", "uvicorn"))
@@ -158,7 +161,7 @@ def mine(tmp_path):
     return file
 
 
-def test_own_journey_hides_the_password(dry_run, monkeypatch, mine):
+def test_password_of_journey_is_hidden(dry_run, monkeypatch, mine):
     printed = dry_run("--journey", mine)
     assert "the journey mine at /shop/, 20 users" in printed
     assert "the journey mine at /shop/, 1 new users a second" in printed
@@ -197,6 +200,6 @@ def test_invalid_journey_or_login_is_refused(command, monkeypatch, mine, argumen
     assert (code, errors.count("\n"), says in errors) == (1, 1, True), errors
 
 
-def test_cookie_affects_only_own_journeys(dry_run, monkeypatch):
+def test_cookie_only_affects_own_journeys(dry_run, monkeypatch):
     monkeypatch.setenv(sign_in.COOKIE, "sessionid=1")
     assert "signed in" not in dry_run("scale")

@@ -1,4 +1,4 @@
-"""Test progress messages: the first one appears within a second and names programs that use the cores."""
+"""Test the progress messages of commands, and the warning about a busy machine."""
 
 import ast
 import io
@@ -19,7 +19,7 @@ from loadtests.observe.top_processes import Taker, Takers
 COMMANDS = sorted(path.name for path in (ROOT / "loadtests" / "commands").glob("*.py"))
 
 
-def test_terminal_clears_the_progress():
+def test_progress_is_cleared_in_terminal():
     text = io.StringIO()
     with waiting(Console(file=text, width=120, force_terminal=True, color_system=None)) as report:
         assert "preparing ..." in text.getvalue()
@@ -27,10 +27,10 @@ def test_terminal_clears_the_progress():
     shown = text.getvalue()
     assert "starting [gunicorn] ..." in shown
     assert "\x1b[2J" not in shown
-    assert shown.endswith("\x1b[1A\x1b[2K")  # moves one line up and clears it
+    assert shown.endswith("\x1b[1A\x1b[2K")  # moves the cursor up one line and clears the line
 
 
-def test_progress_without_terminal_is_lines():
+def test_progress_without_terminal_is_printed():
     text = io.StringIO()
     with waiting(Console(file=text, width=20), "preparing") as report:
         report("preparing the project of [mine]")
@@ -39,7 +39,7 @@ def test_progress_without_terminal_is_lines():
 
 
 def waits_for(node, inside=False):
-    """Yield the modules that a command imports while it runs, outside of ``waiting``."""
+    """Yield the modules that a command's function imports before it shows its progress with ``waiting``."""
     if isinstance(node, ast.With):
         inside = inside or any(
             isinstance(item.context_expr, ast.Call) and getattr(item.context_expr.func, "id", "") == "waiting"
@@ -59,7 +59,7 @@ def test_command_shows_progress_before_imports(name):
     assert {module for module in modules if not module.startswith("loadtests.commands.")} == set()
 
 
-def test_terminal_shows_progress_then_error():
+def test_terminal_shows_progress_before_error():
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "loadtests", "check", "nothing-of-this-name"]
     process = subprocess.Popen(command, cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs)
@@ -76,11 +76,11 @@ def test_terminal_shows_progress_then_error():
 def read(file):
     try:
         return os.read(file, 4096)
-    except OSError:  # Linux's error after the other end is closed
+    except OSError:  # Linux raises an error after the other end is closed
         return b""
 
 
-BUSY = "busy: other programs use 50% of the cores; the cores are currently used by python (pid 7, 99% of a core). Until"
+BUSY = "busy: other programs use 50% of the cores; the cores are currently used by python (pid 7, 99% of a core). These"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ BUSY = "busy: other programs use 50% of the cores; the cores are currently used 
         (0.1, False, True, False, "", 0, 0),
     ],
 )
-def test_busy_machine_asks_at_terminal(monkeypatch, capsys, share, anyway, terminal, answer, begins, asked, code):
+def test_busy_machine_prompts_in_terminal(monkeypatch, capsys, share, anyway, terminal, answer, begins, asked, code):
     questions = []
     monkeypatch.setattr(doctor.top_processes, "watch", lambda rest: Takers((Taker("python", 7, share),)))
     monkeypatch.setattr(doctor.top_processes.psutil, "cpu_count", lambda: 2)

@@ -1,4 +1,4 @@
-"""Test that wrong input leads to one clear line and a non-zero exit code."""
+"""Test that invalid input leads to a one-line error and a non-zero exit code."""
 
 import pytest
 
@@ -12,7 +12,7 @@ LONG = "a" * 400
     ("arguments", "says"),
     [
         (("run", "first-lok"), "unknown study 'first-lok'. Did you mean first-look?"),
-        (("run",), "name a study, such as first-look (`"),
+        (("run",), "name a study, such as first-look (see `"),
         (("run", "--app", "/nothing"), "/nothing is not a folder"),
         (("run", "--resume", "nothing"), "nothing is not a run folder"),
         (("run", "--resume", "nothing", "--host-header", "a"), "--host-header only works with your own project. "),
@@ -22,28 +22,28 @@ LONG = "a" * 400
         ((*RUN, "--seed", "-1"), "--seed -1: must be from 0 to 4,294,967,295"),
         ((*RUN, "--precision", "2%", "--max-time", "1e9h"), "'1e9h' is not a duration"),
         ((*RUN, "--price", "0"), "--price 0: must be above 0"),
-        ((*RUN, "--precision", ""), "the argument after --precision is empty. Give it a value, or leave it out"),
+        ((*RUN, "--precision", ""), "the argument after --precision is empty. Pass a value, or leave out the argument"),
         ((*RUN, "--path", "/\r\n"), "--path: is '/\\r\\n'; write it percent-encoded"),
         *(((*RUN, "--rate", rate), ": must be from 0.1 to 1,000,000") for rate in ("0", "-1", "nan", "1e9")),
         ((*RUN, "--setups", "uvicron"), "unknown setup 'uvicron'. Did you mean uvicorn"),
-        ((*RUN, "--setups", "gunicorn,"), "unknown setup ''. There are: "),
+        ((*RUN, "--setups", "gunicorn,"), "unknown setup ''. Choices are: "),
         ((*SWEEP, "--setups", "1w-1t"), "sweep is a sweep, which needs all of its cells"),
-        ((*SWEEP, "--variant", "hopless", "--dry-run"), "--variant is for a study of setups"),
+        ((*SWEEP, "--variant", "hopless", "--dry-run"), "--variant is for a study of several setups"),
         ((*RUN, "--minutes", "5", "--blocks", "3"), "--minutes and --b"),
         ((*RUN, "--minutes", "5", "--precision", "2%"), "--minutes and --precision both set the number of blocks. "),
         ((*RUN, "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
         ((*RUN, "--minutes", "0.1", "--duplicate-baseline"), "--minutes 0.1: 2 blocks of "),
         (("run", "--duplicate-baseline", "--setups", "gunicorn", "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
-        ((*RUN, "--variant", ".."), "it is another checkout of your project. Name that with --app"),
-        (("run", "--app", "docs/examples/chat", "--variant", "./docs"), "docs: there is no manage.py in it"),
+        ((*RUN, "--variant", ".."), "is another checkout of your project. Name the project with --app"),
+        (("run", "--app", "docs/examples/chat", "--variant", "./docs"), "docs: there is no manage.py in this folder"),
         ((*RUN, "--variant", "gunicorn"), "variant gunicorn: write a package and its version (granian==2.7.9), "),
         (
             (*RUN, "--setups", "gunicorn", "--variant", "daphne==4.0"),
             "changes none of the setups: gunicorn: it doesn't use daphne",
         ),
         ((*RUN, "--variant", "python=3.99"), "python=3.99: python3.99 was not found. Install it, for example"),
-        ((*RUN, "--variant", "a @ git+https://me:key@x.org/a"), "its URL has a user or a password"),
-        ((*RUN, "--variant", "Django==6.1", "--servers", "ssh://x"), "which is made on this machine only"),
+        ((*RUN, "--variant", "a @ git+https://me:key@x.org/a"), "run.json would store the user or password"),
+        ((*RUN, "--variant", "Django==6.1", "--servers", "ssh://x"), "which is only on this machine"),
         (("report", LONG), "is not a run folder (does not exist)"),
         (("report", ""), "the argument after report is empty"),
         (("check", "--app="), "the argument after --app is empty"),
@@ -54,7 +54,7 @@ LONG = "a" * 400
         (("workload", "log", "/dev/zero"), "/dev/zero: cannot be read: it is not a regular file"),
         ((*LOAD, "--workload", "/dev/zero"), "/dev/zero: cannot be read: it is not a regular"),
         ((*LOAD, "--body", "@/dev/zero"), "/dev/zero cannot be read: it is not a regular"),
-        ((*LOAD, "--body", "", "--rate", "0"), "the rate must be over 0"),  # a body may be empty
+        ((*LOAD, "--body", "", "--rate", "0"), "the rate must be over 0"),  # an empty body is valid
         ((*LOAD, "--duration", "fast"), "'fast' is not a duration. Write 10s"),
         ((*LOAD, "--engine", "openlop"), "unknown engine 'openlop'. Did you mean openloop?"),
         ((*LOAD, "--processes", "0"), "processes"),
@@ -62,10 +62,10 @@ LONG = "a" * 400
         ((*LOAD, "--arrivals", "random"), "Add --rate"),
         ((*LOAD, "--method", "GE\nT"), "--method: is 'GE\\nT'. Allowed: GET"),
         ((*LOAD, "--size", "5"), "--size only works for WebSocket messages. Use a ws:// URL"),
-        (("load", "ftp://127.0.0.1/"), "is not a URL that load can be sent to"),
-        (("load", "wss://127.0.0.1/"), "wss:// is not supported. Use the ws:// address of the server behind it"),
-        (("load", "ws://127.0.0.1/", "--body", "x"), "ws:// sends messages. Leave out --method, --body and "),
-        (("load", "ws://127.0.0.1/", "--size", "0"), "a payload has from 1 to 1,000,000 bytes, not 0"),
+        (("load", "ftp://127.0.0.1/"), "is not an HTTP URL"),
+        (("load", "wss://127.0.0.1/"), "wss:// is not supported. Use the ws:// address of the server behind "),
+        (("load", "ws://127.0.0.1/", "--body", "x"), "a ws:// URL receives messages. Leave out --method, --body and "),
+        (("load", "ws://127.0.0.1/", "--size", "0"), "a payload must be from 1 to 1,000,000 bytes, not 0"),
         (("load", "ws://192.0.2.1/"), "192.0.2.1 is a different machine. If its owner agrees"),
         ((*CAPACITY, "--objective", "fast"), "objective: 'fast' is not a limit"),
         ((*CAPACITY, "--arrivals", "late"), "--arrivals 'late': must be random or even"),
@@ -97,7 +97,7 @@ LONG = "a" * 400
         ),
     ],
 )
-def test_wrong_input_gets_one_line(refused, arguments, says):
+def test_invalid_input_is_refused(refused, arguments, says):
     assert says in refused(*arguments)
 
 
@@ -106,16 +106,16 @@ def test_wrong_input_gets_one_line(refused, arguments, says):
     [
         (
             (),
-            "nothing to compare with. Name a second run, or at least two setups of this one: --setups gunicorn,daphne",
+            "nothing can be compared. Name a second run, or at least two setups of this run: --setups gunicorn,daphne",
         ),
         (("--setups", "gunicorn"), "Name a second run, or at least two setups"),
         (("--setups", "gunicorn,uvicron"), "-first-look 'uvicron'. Did you mean uvicorn or gunicorn?"),
         (("nothing",), "nothing is not a run folder (does not exist)"),
-        (("--setups", "gunicorn,daphne", "--fail-if", "slow"), "--fail-if 'slow' is not a rule"),
+        (("--setups", "gunicorn,daphne", "--fail-if", "slow"), "--fail-if: 'slow' is not a rule"),
         (("nothing", "--format", "bmf", "--json"), "--json and --format can't be combined. Leave one out"),
     ],
 )
-def test_impossible_comparison_is_refused(two, refused, arguments, says):
+def test_invalid_comparison_is_refused(two, refused, arguments, says):
     assert says in refused("compare", two[0], *arguments)
 
 
@@ -133,7 +133,7 @@ def test_impossible_comparison_is_refused(two, refused, arguments, says):
         (("--seed", "0", "--blocks", "3", "--quick"), "--seed, --blocks and --quick"),
     ],
 )
-def test_a_resumed_run_takes_nothing_else(refused, others, named):
+def test_resume_refuses_other_options(refused, others, named):
     alone = "--resume continues a run without changes and can only be combined with --ignore-busy"
     assert refused("run", "--resume", "somewhere", *others) == f"error: {alone}. Leave out {named}\n"
 
@@ -152,9 +152,9 @@ def test_a_resumed_run_takes_nothing_else(refused, others, named):
         (("rnu",), "No such command 'rnu'"),
     ],
 )
-def test_mistyped_command_points_to_help(command, arguments, says):
+def test_usage_error_suggests_help(command, arguments, says):
     code, printed, errors = command(*arguments)
     assert (code, printed, errors.count("\n")) == (2, "", 1)
     assert errors.startswith("error: ")
     assert says in errors
-    assert " --help` says what there is\n" in errors
+    assert " --help` shows the usage\n" in errors

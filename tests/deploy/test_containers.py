@@ -1,4 +1,4 @@
-"""Test deploy/compose and deploy/kubernetes without a container engine: the started programs and their networks."""
+"""Test the files in deploy/compose and deploy/kubernetes. The tests need no container engine."""
 
 import ipaddress
 import json
@@ -22,13 +22,13 @@ process.stdout.write(JSON.stringify(found.map((one) => one.toJSON())));
 
 
 def documents(file):
-    """Read a YAML file with the npm package that `loadtest` depends on."""
+    """Return the documents in a YAML file. The parser is an npm package that the engine ``loadtest`` depends on."""
     done = subprocess.run(["node", "-e", PARSE], cwd=ROOT, input=file.read_bytes(), stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 
 def typed(arguments):
-    """Return the command that the arguments select, with its arguments."""
+    """Return the name of the command that the arguments run, and its parsed parameters."""
     name, *rest = arguments
     return name, typer.main.get_command(app).commands[name].make_context(name, rest, parent=None).params
 
@@ -49,7 +49,7 @@ def pods(kubernetes):
 
 
 def by_default(text):
-    """Return the text as Compose reads it without variables."""
+    """Replace the variables in a Compose file's text with their default values."""
     return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
 
 
@@ -67,24 +67,24 @@ def test_compose_starts_expected_workers(compose):
     assert (DEPLOY / "compose" / build["context"] / build["dockerfile"]).resolve() == DEPLOY / "Dockerfile"
 
 
-def test_compose_run_can_be_continued(compose):
+def test_compose_run_can_be_resumed(compose):
     run, worker = compose["services"]["run"], compose["services"]["worker"]
     assert run["volumes"] == ["results:/srv/benchmark/results"]
     assert "results" in compose["volumes"]
-    assert "depends_on" not in worker  # otherwise `up worker` starts a run that no process waits for
+    assert "depends_on" not in worker  # otherwise `up worker` would start a run
     for file in (DEPLOY / "compose" / "compose.yaml", ROOT / "docs" / "two-machines.rst"):
         commands = re.findall(r"^#? +docker compose (.*)$", file.read_text(), re.MULTILINE)
         assert commands[:3] == ["build", "up --detach worker", "run run"]
 
 
-def test_compose_worker_never_gets_runs_address(compose):
+def test_compose_reserves_the_address_of_run(compose):
     load = compose["networks"]["load"]["ipam"]["config"][0]
     run = ipaddress.ip_address(compose["services"]["run"]["networks"]["load"]["ipv4_address"])
     assert run in ipaddress.ip_network(load["subnet"])
     assert run not in ipaddress.ip_network(load["ip_range"])
 
 
-def test_compose_gives_token_as_file(compose):
+def test_compose_passes_token_as_file(compose):
     assert all("ports" not in one and "network_mode" not in one for one in compose["services"].values())
     assert compose["networks"]["load"]["internal"] is True
     for name, secret in (("run", "run_token"), ("worker", "workers_token")):
@@ -100,14 +100,14 @@ def test_kubernetes_starts_expected_workers(kubernetes, pods):
     run, worker = (pods[name]["spec"]["containers"][0] for name in ("load-run", "load-workers"))
     name, given = typed(run["args"])
     assert (name, given["study"], given["master_bind"]) == ("run", "first-look", "$(POD_IP):5557")
-    assert given["expect_workers_max_wait"] == "15m"  # time for pulling the image
+    assert given["expect_workers_max_wait"] == "15m"  # enough time to pull the image
     workers = kubernetes["Job", "load-workers"]["spec"]
     assert workers["parallelism"] == workers["completions"] == given["expect_workers"]
     assert typed(worker["args"]) == ("worker", {"master": "load-run:5557"})
     service = kubernetes["Service", "load-run"]["spec"]
     assert service["selector"].items() <= pods["load-run"]["metadata"]["labels"].items()
     environment = [one["name"] for one in run["env"]]
-    assert environment.index("POD_IP") < environment.index("BIND")  # otherwise it would not be filled in
+    assert environment.index("POD_IP") < environment.index("BIND")  # Kubernetes only expands earlier variables
     containers = [one for pod in pods.values() for one in pod["spec"]["containers"]]
     assert {(one["image"], one["imagePullPolicy"]) for one in containers} == {(IMAGE, "IfNotPresent")}
     [kustomization] = documents(DEPLOY / "kubernetes" / "kustomization.yaml")
@@ -116,13 +116,13 @@ def test_kubernetes_starts_expected_workers(kubernetes, pods):
     assert image["newTag"] not in ("", "latest")
 
 
-def test_kubernetes_commands_wait_for_the_run():
-    """The logs of a container that has not started are an error."""
+def test_kubernetes_commands_wait_before_logs():
+    """Check that the commands wait, because ``kubectl logs`` fails if the container hasn't started."""
     for file in (DEPLOY / "kubernetes" / "load.yaml", ROOT / "docs" / "two-machines.rst"):
         assert re.findall(r"^#? +kubectl (\w+) .*job/load-run$", file.read_text(), re.MULTILINE) == ["wait", "logs"]
 
 
-def test_kubernetes_pods_get_whole_cores(pods):
+def test_kubernetes_pods_have_whole_cores(pods):
     for resources in (one["resources"] for pod in pods.values() for one in pod["spec"]["containers"]):
         assert resources["requests"] == resources["limits"]
         assert resources["limits"]["cpu"].isdigit()
@@ -137,7 +137,7 @@ def test_kubernetes_results_outlive_the_run(pods):
     assert mounts["results"] == "/srv/benchmark/results"
 
 
-def test_kubernetes_admits_only_workers_to_master(kubernetes, pods):
+def test_kubernetes_master_only_accepts_workers(kubernetes, pods):
     policy = kubernetes["NetworkPolicy", "load-run"]["spec"]
     assert policy["podSelector"]["matchLabels"] == pods["load-run"]["metadata"]["labels"]
     [rule] = policy["ingress"]
@@ -167,7 +167,7 @@ def test_kubernetes_runs_without_root(pods):
         assert secret == f"{name}-token"
 
 
-def test_image_owner_and_stages():
+def test_image_has_minimal_last_stage():
     *stages, last = (DEPLOY / "Dockerfile").read_text().split("\nFROM ")[1:]
     for sources in re.findall(r"^COPY ([^-].*) \S+$", "\n".join(stages), re.MULTILINE):
         assert all((ROOT / source).exists() for source in sources.split())
@@ -180,14 +180,14 @@ def test_image_owner_and_stages():
     assert last.index("RUN cd") < last.index("USER 10001") < last.index("ENTRYPOINT")
 
 
-def test_wheel_has_python_path_of_setups():
+def test_wheel_includes_pythonpath_of_setups():
     included = (ROOT / "pyproject.toml").read_text()
     for file in (ROOT / "supervisor" / "conf.d").glob("*.conf"):
         for folder in re.findall(r'PYTHONPATH="%\(here\)s/../../([^"]+)"', file.read_text()):
             assert f'"{folder}"' in included
 
 
-def test_image_keeps_files_that_run(tmp_path):
+def test_slim_image_keeps_needed_files(tmp_path):
     packages = tmp_path / "lib" / "python3.13" / "site-packages"
     kept = {"django/test/client.py", "django/locale/de/django.mo", "scipy.libs/a.so", "a/b.py", "autobahn/nvx/a.c"}
     unused = {"a/tests/b.py", "twisted/web/test/a.py", "django/locale/de/django.po", "a/b.pyi", "a/b.pyx", "a/b.a"}

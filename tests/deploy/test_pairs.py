@@ -1,6 +1,6 @@
 """Test the scripts in deploy/cloud and deploy/vagrant with stand-ins for OpenTofu, Vagrant, ssh and git.
 
-They need neither an account nor a virtual machine.
+The tests need neither a cloud account nor virtual machines.
 """
 
 import re
@@ -22,7 +22,7 @@ esac"""
 
 
 class CloudPair(DeployedPair):
-    """Create a pair of cloud instances."""
+    """A copy of the project with the scripts for a pair of cloud instances."""
 
     program, says, server, runs = "tofu", "cloud", "ssh://ubuntu@10.99.0.7", "results/cloud-2"
 
@@ -37,14 +37,14 @@ class CloudPair(DeployedPair):
         self.environment["CLOUD_KEY"] = str(key)
 
     def make(self):
-        """The pair exists already."""
+        """Create the files that OpenTofu writes when it creates the pair."""
         self.state.mkdir()
         (self.state / "pair.tfstate").write_text("{}")
         (self.state / "pair.tfvars").write_text("")
 
 
 class VirtualPair(DeployedPair):
-    """Create a pair of virtual machines."""
+    """A copy of the project with the scripts for a pair of virtual machines."""
 
     program, says, server, runs = "vagrant", "vm", "ssh://vagrant@192.168.57.12", "results/vm-2"
 
@@ -54,7 +54,7 @@ class VirtualPair(DeployedPair):
         self.stand_in("vagrant", VAGRANT)
 
     def make(self):
-        """The pair exists already."""
+        """Run ``up.sh``, and require its success."""
         done = self.run("up.sh")
         assert done.returncode == 0, done.stderr
         return done
@@ -70,7 +70,7 @@ def test_pair_scripts_are_posix_shell(script):
     require_posix(script, sourced=("common.sh", "pair.sh"))
 
 
-def test_instances_start_only_after_consent(tmp_path):
+def test_cloud_pair_is_created_once(tmp_path):
     pair = CloudPair(tmp_path)
     done = pair.run("up.sh")
     assert done.returncode == 0, done.stderr
@@ -80,12 +80,12 @@ def test_instances_start_only_after_consent(tmp_path):
     assert "region" not in variables
     assert "apply -input=false -auto-approve" in pair.calls()
     assert "costs money until: make cloud-down" in done.stdout
-    (pair.state / "pair.tfstate").write_text("{}")  # like OpenTofu
+    (pair.state / "pair.tfstate").write_text("{}")  # OpenTofu writes this file
     again = pair.run("up.sh")
     assert (again.returncode, again.stderr) == (1, "cloud: there is a pair, or a part of one: make cloud-down first\n")
 
 
-def test_server_admits_the_client(tmp_path):
+def test_server_authorizes_key_of_client(tmp_path):
     pair = VirtualPair(tmp_path)
     assert "make vm-down" in pair.make().stdout
     assert (pair.state / "noted").exists()
@@ -94,7 +94,7 @@ def test_server_admits_the_client(tmp_path):
 
 
 @pytest.mark.parametrize("status", [0, 3])
-def test_failed_study_is_fetched_as_well(pair, status):
+def test_failed_run_is_also_fetched(pair, status):
     pair.make()
     pair.ssh_ends_with(status)
     done = pair.run("bench.sh", "my study's $(reboot).toml")
@@ -104,14 +104,14 @@ def test_failed_study_is_fetched_as_well(pair, status):
     assert pair.fetched.exists()
 
 
-def test_a_step_that_fails_ends_it(pair):
+def test_failed_preparation_prevents_the_run(pair):
     pair.make()
     pair.stand_in("ssh", "cat > /dev/null; exit 4")
     assert pair.run("bench.sh", "first-look").returncode == 4
     assert "loadtests run" not in pair.calls()
 
 
-def test_commands_without_pair_do_nothing(pair):
+def test_scripts_without_pair_fail(pair):
     for name, arguments in (("bench.sh", ["first-look"]), ("down.sh", [])):
         done = pair.run(name, *arguments)
         assert done.returncode == 1
@@ -119,7 +119,7 @@ def test_commands_without_pair_do_nothing(pair):
     assert not pair.log.exists()
 
 
-def test_pair_is_forgotten_after_deletion(pair):
+def test_state_is_removed_after_deletion(pair):
     pair.make()
     pair.stand_in(pair.program, "exit 1")
     assert pair.run("down.sh").returncode == 1
@@ -129,15 +129,15 @@ def test_pair_is_forgotten_after_deletion(pair):
     assert not pair.state.exists()
 
 
-def test_only_the_caller_reaches_ssh():
+def test_ssh_is_limited_to_the_caller():
     text = (DEPLOY / "cloud" / "main.tf").read_text()
-    assert text.count('"0.0.0.0/0"') == 2  # the outgoing address, twice
+    assert text.count('"0.0.0.0/0"') == 2  # two egress rules
     assert 'cidr_blocks = ["${var.caller}/32"]' in text
     assert 'instance_initiated_shutdown_behavior = "terminate"' in text
     assert "shutdown -h +" in text
 
 
-def test_scripts_use_addresses_of_virtual_machines():
+def test_script_and_vagrantfile_have_same_address():
     machines = (DEPLOY / "vagrant" / "Vagrantfile").read_text()
     assert '"server" => "192.168.57.12"' in machines
     assert "\nserver=192.168.57.12 " in (DEPLOY / "vagrant" / "common.sh").read_text()
@@ -155,8 +155,8 @@ def written(folder, *names):
 
 
 @needs_rsync
-def test_copying_again_keeps_created_files(tmp_path):
-    """Use the arguments of the Vagrantfile, like Vagrant's call of rsync."""
+def test_rsync_keeps_files_created_on_guest(tmp_path):
+    """Run rsync with the arguments in the Vagrantfile, in the same way as Vagrant."""
     host = written(tmp_path / "host", "README.md", "results/reference/run.json")
     guest = written(tmp_path / "guest", "removed.py", *MADE_THERE)
     text = (ROOT / "Vagrantfile").read_text()
@@ -169,12 +169,12 @@ def test_copying_again_keeps_created_files(tmp_path):
 
 
 @needs_rsync
-def test_fetching_runs_keeps_local_runs(tmp_path):
+def test_local_runs_are_not_replaced(tmp_path):
     pair = VirtualPair(tmp_path)
     guest = written(tmp_path / "guest", "results/reference/run.json", *MADE_THERE)
     written(pair.project, "results/reference/run.json")
     pair.stand_in("vagrant", "echo Host default")
-    # ssh -F FILE default rsync --server ... /vagrant/results/
+    # rsync calls: ssh -F FILE default rsync --server ... /vagrant/results/
     pair.stand_in("ssh", f'shift 3; exec $(echo "$@" | sed s,/vagrant,{guest},)')
     found = pair.run("results.sh")
     assert found.returncode == 0, found.stderr

@@ -1,4 +1,4 @@
-"""Test `make setup`: it installs into .venv, independently of the shell and of pip.conf, and checks the result."""
+"""Test that ``make setup`` installs into .venv regardless of PYTHONPATH and pip.conf, and checks the result."""
 
 import os
 import shutil
@@ -9,12 +9,12 @@ import pytest
 
 from loadtests.files import ROOT
 
-PACKAGE = "six==1.17.0"  # small, and not required by other packages
+PACKAGE = "six==1.17.0"  # a small package that no other package requires
 
 
 @pytest.fixture
 def project(tmp_path):
-    """Create a project with one package in a separate folder."""
+    """Return the folder of a project with the Makefile and a single requirement."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools" / "imports.py", tmp_path / "tools")
@@ -31,8 +31,8 @@ def setup(project, **environment):
 @pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_environment_is_ready_when_complete(project):
-    """Packages of another environment or of an older folder don't replace missing packages."""
+def test_environment_is_ready_if_complete(project):
+    """Check that packages in other folders don't hide that a package is missing in .venv."""
     others = project / "others"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", others, PACKAGE], check=True)
     config = project / "pip.conf"
@@ -45,7 +45,7 @@ def test_environment_is_ready_when_complete(project):
     module.unlink()
     require_incomplete(project, "six: import six: ModuleNotFoundError: No module named 'six'")
 
-    # Create a pip that reports success without installing anything.
+    # Replace pip with a script that reports success without installing anything.
     pip = project / "install.sh"
     pip.write_text('#!/bin/sh\ncase "$*" in *dry-run*|check) exec "${0%/*}/pip3" "$@" ;; esac\n')
     makefile = (project / "Makefile").read_text()
@@ -65,14 +65,14 @@ def require_incomplete(project, why):
 
 
 def imports(project, requirements):
-    """Return the output of the project's tools/imports.py with this Python."""
+    """Run the project's tools/imports.py with these requirements and return the ended process."""
     (project / "requirements.txt").write_text("".join(f"{name}==1 ; python_version > '3'\n" for name in requirements))
     return subprocess.run([sys.executable, "tools/imports.py"], cwd=project, capture_output=True, text=True)
 
 
 @pytest.fixture
 def installed(project, monkeypatch):
-    """Return a function that installs packages with these files."""
+    """Return a function that installs a package that consists of the given files."""
     monkeypatch.setenv("PYTHONPATH", str(project / "site"))
 
     def install(name, files):
@@ -87,7 +87,7 @@ def installed(project, monkeypatch):
     return install
 
 
-def test_failed_import_names_the_reason(project, installed):
+def test_failed_import_error_shows_reason(project, installed):
     installed("good", {"good.py": "print('hello')", "good_too/__init__.py": ""})
     installed("below", {"shared/below/__init__.py": "", "shared/below/deep/__init__.py": "import nothing_like_it"})
     installed("program", {"../bin/program": ""})

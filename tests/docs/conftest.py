@@ -12,7 +12,7 @@ sys.path.append(str(ROOT / "docs" / "_ext"))
 
 @pytest.fixture(scope="session")
 def commands():
-    """Return all commands by name: ``run``, ``hosts prepare``."""
+    """Return all commands by name, such as ``run`` or ``hosts prepare``."""
     found = {}
     for name, command in typer.main.get_command(app).commands.items():
         below = getattr(command, "commands", None)
@@ -22,7 +22,7 @@ def commands():
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """Build the documentation as HTML like `make docs`, which treats warnings as errors."""
+    """Build the documentation as HTML, and return its folder. Like in ``make docs``, warnings are errors."""
     out = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(out)]
     built = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)

@@ -1,6 +1,6 @@
-"""Test that axe-core finds no problems on the documentation, the explorer and a report.
+"""Test that axe-core finds no accessibility problems in the documentation, the explorer and a report.
 
-Colours are light and dark, and windows are those of a desktop and a phone.
+The pages are tested in light and dark colours, and in windows of a desktop and of a phone.
 """
 
 import json
@@ -31,7 +31,7 @@ def browser(tmp_path_factory):
 
 
 def violations(browser, page):
-    """Return axe's findings on a page: each rule with the elements that break it, and the reason."""
+    """Return axe's findings on a page. Each finding contains the rule, the element and the reason."""
     browser.open(page.as_uri())
     axe = (ROOT / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
     browser.send("Runtime.evaluate", expression=axe)
@@ -43,14 +43,14 @@ def violations(browser, page):
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
-def test_axe_finds_nothing(browser, site, page, scheme, width):
+def test_page_is_accessible(browser, site, page, scheme, width):
     theme = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.send("Emulation.setEmulatedMedia", features=theme)
     browser.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     assert violations(browser, site / page) == []
 
 
-def test_check_finds_violations(browser, tmp_path):
+def test_inaccessible_page_is_detected(browser, tmp_path):
     page = tmp_path / "wrong.html"
     page.write_text("<html lang=en><title>A page</title><main><h1>Chart</h1><img src=chart.svg></main>")
     assert [line.partition(":")[0] for line in violations(browser, page)] == ["image-alt"]

@@ -1,7 +1,7 @@
-"""Run each command of the documentation as it is written, if it doesn't start a server.
+"""Test that the commands in the documentation are valid.
 
-The options of all commands are parsed. ``run`` gets ``--dry-run``, commands that only read run as written, and ``make``
-runs with ``-n``. The files that pages require (a project, a recording, runs) are in the test's folder.
+The tests parse the options of all commands. They run commands that only read files, ``run`` with ``--dry-run``, and
+``make`` with ``-n``. The test's folder contains the files that the pages require: projects, recordings and runs.
 """
 
 import json
@@ -27,15 +27,15 @@ INLINE = re.compile(r"``((?:\.venv/bin/)?python -m loadtests \w+ [^`<]+)``")
 MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CALLED = {"python", ".venv/bin/python"}
 QUICK = {"run", "report", "compare", "list", "workload"}
-NAMING = {"check", "profile", "serve", "advise"}  # setups, or a study
-NO_DRY_RUN = {"--servers", "--hosts", "--resume"}  # these need another machine; a continued run has no dry run
+NAMING = {"check", "profile", "serve", "advise"}  # commands whose arguments are setups or a study
+NO_DRY_RUN = {"--servers", "--hosts", "--resume"}  # other machines are required, or --dry-run isn't allowed
 STAND_INS = {"SETUP": "gunicorn", "STUDY": "first-look", "NAME": "gunicorn"}
 RECORDING = {"method": "GET", "url": "http://127.0.0.1:8000/", "headers": [], "cookies": []}
 LOGGED = '127.0.0.1 - - [01/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 2 "-" "-"\n'
 
 
 class Command(NamedTuple):
-    """A command of a page, without the variables before it."""
+    """A command on a page: the variables before it, and its words."""
 
     page: str
     variables: tuple[str, ...]
@@ -43,7 +43,7 @@ class Command(NamedTuple):
 
 
 def blocks(page):
-    """Yield the shell blocks of a page, and the commands in its text."""
+    """Yield the shell code blocks of a page, and the inline commands in its text."""
     text = page.read_text(encoding="utf-8")
     if page.suffix == ".rst":
         yield from (found[2] for found in RST.finditer(text))
@@ -52,7 +52,7 @@ def blocks(page):
 
 
 def commands_of(block):
-    """Return the simple commands as lists of words. A ``$`` before a command is the prompt."""
+    """Yield the words of each command in a code block. Prompts (``$``) and redirections are omitted."""
     for line in block.replace("\\\n", " ").splitlines():
         words = shlex.shlex(line.strip().removeprefix("$ "), posix=True, punctuation_chars=True)
         words.whitespace_split = True
@@ -63,7 +63,7 @@ def commands_of(block):
                 yield tuple(command)
                 command = []
             elif word in ("<", ">"):
-                next(words)  # the file
+                next(words)  # skip the file name
             else:
                 command.append(STAND_INS.get(word, word))
 
@@ -90,7 +90,7 @@ def shown(command):
 
 @pytest.fixture(scope="module")
 def folder(run_builder, tmp_path_factory):
-    """Return a reader's folders: the project's folder with runs and files, and other projects next to it."""
+    """Return a benchmark folder with the runs and files that the pages mention. Example projects are next to it."""
     here = tmp_path_factory.mktemp("reader") / "benchmark"
     here.mkdir()
     (here / "docs").symlink_to(ROOT / "docs")
@@ -114,7 +114,7 @@ def folder(run_builder, tmp_path_factory):
     return here
 
 
-def test_there_are_commands_to_look_at():
+def test_commands_are_found():
     assert len(OURS) > 60
     assert {one.words[3] for one in OURS} >= {"run", "report", "list", "compare", "check", "advise", "load", "capacity"}
     assert {"README.md", "talk.rst", "2016.rst"} <= {one.page for one in OURS}
@@ -151,7 +151,7 @@ def test_make_targets_in_docs_exist(command):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", WHOLE, ids=shown)
-def test_command_in_docs_works(command, folder, free_port, tmp_path, monkeypatch):
+def test_command_in_docs_succeeds(command, folder, free_port, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(files, "RESULTS", folder / "results")
     exported = (f"PORT={free_port}", "BROWSER=true", "JOURNEY_PASSWORD=secret")
@@ -164,5 +164,5 @@ def test_command_in_docs_works(command, folder, free_port, tmp_path, monkeypatch
     try:
         app([*words, *more], standalone_mode=False)
     except UserError as error:
-        if not re.search("is not installed|was not found here", str(error)):  # a variant
+        if not re.search("is not installed|was not found here", str(error)):  # an uninstalled variant
             raise

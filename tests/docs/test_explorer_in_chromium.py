@@ -1,4 +1,4 @@
-"""Test the explorer of committed runs in a browser: its address stores the view."""
+"""Test the explorer of committed runs in a browser. The page's address contains the choices of the user."""
 
 import csv
 import html
@@ -52,14 +52,14 @@ addEventListener("load", async () => {
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """Return the findings in a phone's browser, with one committed run."""
+    """Return what the explorer shows for one committed run, in a window of a phone's size."""
     folder = tmp_path_factory.mktemp("explorer")
     (folder / "results").mkdir()
     (folder / "results" / RUN).symlink_to(ROOT / "results" / RUN)
     shutil.copy(ROOT / "docs/_static/explorer.js", folder)
     explorer.write_vega(folder)
     body = explorer.body(References(folder / "results"), ".")
-    page = f'<script>{{{PROBE}}}</script><section id="explorer">{body}</section>'  # Sphinx' id for the page's title
+    page = f'<script>{{{PROBE}}}</script><section id="explorer">{body}</section>'  # like Sphinx's section
     (folder / "inner.html").write_text(page, encoding="utf-8")
     address = html.escape("inner.html#test=throughput&metric=rps")
     (folder / "page.html").write_text(f'<iframe style="width: 400px; height: 900px" src="{address}"></iframe>')
@@ -67,7 +67,7 @@ def found(tmp_path_factory):
     return probed(folder / "page.html", tmp_path_factory.mktemp("profile"), *flags)
 
 
-def test_explorer_shows_the_addressed_view(found):
+def test_explorer_shows_view_in_its_address(found):
     with (ROOT / "results" / RUN / "summary.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["test"] == "throughput"]
     best = sorted(rows, key=lambda row: -float(row["rps"]))
@@ -76,7 +76,7 @@ def test_explorer_shows_the_addressed_view(found):
     assert {"gunicorn", "daphne-ipc", "ASGI over a channel layer"} <= set(found["texts"])
 
 
-def test_explorer_keeps_choices_in_address(found):
+def test_choices_are_stored_in_address(found):
     assert [cells[0] for cells in found["filtered"]] == ["daphne-ipc", "daphne-redis", "uvicorn"]
     assert [cells[0] for cells in found["picked"]] == ["daphne-ipc", "daphne-redis"]
     for part in ("test=throughput", "metric=rps", "sort=setup", "filter=channel+layer", "without=uvicorn"):
@@ -84,7 +84,7 @@ def test_explorer_keeps_choices_in_address(found):
     assert found["judged"] == "p50_ms"
 
 
-def test_explorer_loads_only_own_files(found):
+def test_explorer_only_loads_local_files(found):
     assert {Path(address).name for address in found["loaded"]} == {"explorer.js", "vega.js"}
     assert all(address.startswith("file:") for address in found["loaded"])
     assert found["errors"] == []

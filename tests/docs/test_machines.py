@@ -1,4 +1,4 @@
-"""Test the scripts that prepare machines: the virtual machine, and continuous integration."""
+"""Test the scripts that prepare virtual machines, the Vagrantfiles, and the targets of continuous integration."""
 
 import re
 import shutil
@@ -31,7 +31,7 @@ def test_provisioning_finds_required_versions():
         assert re.fullmatch(r"\d+(\.\d+)+\n", version), file
 
 
-def test_the_vagrantfile_names_scripts_that_exist():
+def test_scripts_of_vagrantfile_exist():
     paths = re.findall(r'path: "([^"]+)"', text_of("Vagrantfile"))
     assert len(paths) == 2
     assert all((ROOT / path).is_file() for path in paths)
@@ -40,7 +40,7 @@ def test_the_vagrantfile_names_scripts_that_exist():
 @pytest.mark.skipif(shutil.which("vagrant") is None, reason="vagrant is not installed")
 @pytest.mark.parametrize("folder", [".", "deploy/vagrant"], ids=["one machine", "a pair"])
 def test_vagrant_accepts_the_vagrantfile(tmp_path, folder):
-    """Vagrant runs in a separate folder, because it writes files."""
+    """Validate a copy of the Vagrantfile, because Vagrant writes files to its folder."""
     shutil.copy(ROOT / folder / "Vagrantfile", tmp_path)
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
     command = ["vagrant", "validate", "--ignore-provider"]
@@ -48,7 +48,7 @@ def test_vagrant_accepts_the_vagrantfile(tmp_path, folder):
     assert said.returncode == 0, said.stdout + said.stderr
 
 
-def test_hosted_integration_calls_our_targets():
+def test_workflow_runs_targets_of_script():
     ours = re.findall(r"^make \w+$", text_of(".ci/run"), re.MULTILINE)
     assert ours
     assert set(ours) <= set(re.findall(r"- run: (make \w+)$", text_of(".github/workflows/ci.yml"), re.MULTILINE))

@@ -1,4 +1,4 @@
-"""Test that the documentation describes everything in the code, and that everything it names exists."""
+"""Test that the documentation describes all keys, knobs and stored data, and only mentions existing commands."""
 
 import dataclasses
 import json
@@ -22,7 +22,7 @@ from loadtests.services.origin.recipes import Recipe
 from loadtests.workload.from_toml import WorkloadTable
 
 FIXED = {"rate": 1, "duration": "1s"}
-# Tests that together use all keys.
+# Kinds and options of tests that together allow all keys.
 TESTS = (
     ("latency", FIXED),
     ("latency", {**FIXED, "requests": []}),
@@ -40,7 +40,7 @@ TESTS = (
 
 
 def keys_of(tests, setup="gunicorn", **keys):
-    """Return the allowed keys from the parser's error about ``nonsense``."""
+    """Return the keys that the parser allows, according to its error about the unknown key ``nonsense``."""
     with pytest.raises(UserError, match="nonsense") as raised:
         studies.parse({"setups": [setup], "tests": tests, **keys}, "name", "a.toml")
     return set(str(raised.value).partition("Allowed: ")[2].split(", "))
@@ -56,7 +56,7 @@ def pages():
             yield page.name, page.read_text(encoding="utf-8")
 
 
-def test_study_keys_match_their_page():
+def test_study_keys_are_documented():
     keys = keys_of({"latency": FIXED}, nonsense=1)
     keys |= keys_of({"latency": FIXED}, {"setup": "gunicorn", "nonsense": 1})
     keys |= keys_of({"latency": {**FIXED, "requests": [{"nonsense": 1}]}})
@@ -76,13 +76,13 @@ def test_study_example_is_valid(tmp_path):
     assert {entry.setup for entry in study.entries} <= set(setups.known())
 
 
-def test_keys_of_committed_runs_are_fields():
+def test_keys_of_committed_runs_are_known():
     documented = {"schema", *(field.name for field in dataclasses.fields(RunRecord))}
     for file in ROOT.glob("results/reference-*/run.json"):
         assert set(json.loads(file.read_text(encoding="utf-8"))) <= documented, file
 
 
-def test_stored_data_is_on_its_page():
+def test_stored_data_is_documented():
     sources = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "loadtests").rglob("*.py"))
     folders = re.findall(r"folders\.(?:make|private)\(\"([a-z]+)\"", sources)
     assert {"serve", "profile"} <= set(folders)
@@ -99,7 +99,7 @@ def test_knobs_with_bounds_are_documented():
             assert rows[name].startswith(" to ".join(bounds))
 
 
-def test_documented_targets_exist(commands):
+def test_documented_targets_and_commands_exist(commands):
     targets = set(re.findall(r"^([a-z0-9-]+):", text_of("Makefile"), flags=re.MULTILINE))
     known = {name.split()[0] for name in commands}
     for name, text in pages():
@@ -108,7 +108,7 @@ def test_documented_targets_exist(commands):
         assert set(re.findall(r"(?:-m|bin/|^)loadtests ([a-z]+)", text, flags=re.MULTILINE)) <= known, name
 
 
-def test_at_most_26_pages_are_handwritten():
+def test_number_of_pages_is_limited():
     written = {*ROOT.glob("docs/*.rst"), *ROOT.glob("docs/background/*.rst"), *ROOT.glob("docs/reference/*.rst")}
     assert len(written - {ROOT / "docs/reference/commands.rst"}) <= 26
 
@@ -128,7 +128,7 @@ def tables(kind, done):
 
 
 @pytest.mark.parametrize("kind", [RunRecord, Trial, Recipe, StudyTable, WorkloadTable, HostsTable])
-def test_every_field_is_described(kind):
+def test_all_fields_are_described(kind):
     for table in tables(type_info(kind), set(NOT_RECORDS)):
         missing = [field.name for field in table.fields if not from_types.description(field.type)]
         assert missing == [], table.cls
@@ -145,5 +145,5 @@ def test_schemas_match_the_types(name):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("file", COMMITTED, ids=lambda file: file.parent.name)
-def test_the_committed_runs_are_read(file):
+def test_committed_runs_can_be_read(file):
     assert Run.open(file.parent).trials()

@@ -1,4 +1,4 @@
-"""Test the pages of committed runs, and the values and recommendations that other pages take from them."""
+"""Test the pages of committed runs, and the figures and advice that other pages derive from these runs."""
 
 import dataclasses
 import json
@@ -26,14 +26,14 @@ LATER = "2026-12-24T09:00:00+00:00"
 
 @pytest.fixture
 def results(tmp_path):
-    """Return a folder of results with a copy of one committed run."""
+    """Return a results folder that contains a copy of one committed run."""
     shutil.copytree(ROOT / "results" / FIRST_LOOK, tmp_path / "results" / FIRST_LOOK)
     return tmp_path / "results"
 
 
 @pytest.fixture(scope="module")
 def first_look(tmp_path_factory):
-    """Return the reference runs of only one study, because reading all runs takes long."""
+    """Return the committed runs of a single study, because it takes long to read all runs."""
     folder = tmp_path_factory.mktemp("results")
     for run in ROOT.glob("results/reference-*-first-look"):
         (folder / run.name).symlink_to(run)
@@ -42,13 +42,13 @@ def first_look(tmp_path_factory):
 
 @pytest.fixture
 def roles(first_look, monkeypatch):
-    """Return the roles by name, with only these runs."""
+    """Return the documentation's roles by name. They only use the runs of ``first_look``."""
     monkeypatch.setattr(measured_roles, "REFERENCES", first_look)
     return measured_roles.ROLES
 
 
 def change(run, **values):
-    """Change keys of a run.json. None removes a key."""
+    """Change keys in run.json. The value None removes a key."""
     record = {**json.loads((run / "run.json").read_text(encoding="utf-8")), **values}
     kept = {key: value for key, value in record.items() if key not in values or value is not None}
     (run / "run.json").write_text(json.dumps(kept), encoding="utf-8")
@@ -60,7 +60,7 @@ def test_newest_run_comes_first(results):
     runs = References(results).studies["first-look"]
     assert [run.date for run in runs] == ["2026-12-24", "2026-11-26"]
     page = from_results.study_page(runs)
-    assert "the newest of 2 reference runs of this study, of 2026-12-24" in page
+    assert "the newest of 2 reference runs of this study, from 2026-12-24" in page
     assert "figure:: reference-2026-12-24-first-look/charts/verdicts-throughput.svg" in page
     assert page.index("2026-12-24 <reference") < page.index("2026-11-26 <reference")
 
@@ -71,18 +71,15 @@ def test_newest_run_comes_first(results):
     [run] = references.studies["first-look-postgresql"]
     assert run.machine.endswith(", PostgreSQL")
     page = from_results.study_page([run])
-    assert f"the only reference run of this study, of 2026-12-24 on {run.machine}" in page
+    assert f"the only reference run of this study, from 2026-12-24, on {run.machine}" in page
 
 
-def test_original_load_test_has_its_repetition(build_run):
+def test_repetition_table_shows_results_of_2016(build_run):
     labels = ("2016-gunicorn", "2016-daphne-ipc")
     tests = ("latency-as-then", "latency", "throughput-as-then", "throughput")
 
     def decaying(label, test, block, result):
-        """Return a timeline with ten answers in the first second, nine in the next, and so on.
-
-        Half of the requests at a rate fail.
-        """
+        """Reduce the answers per second, from ten in the first second. Half of the requests at a rate fail."""
         seconds = [dataclasses.replace(one, ok=10 - int(one.t)) for one in result.timeline]
         half = {"ok": result.planned // 2, "errors": {"status": result.planned // 2}}
         return dataclasses.replace(result, timeline=tuple(seconds), **(half if test == "latency" else {}))
@@ -109,16 +106,16 @@ def half_a_trial(run):
     ("break_run", "said"),
     [
         (lambda run: (run / "run.json").unlink(), "has neither run.json nor, as a profile, profile.json and index.rst"),
-        (lambda run: (run / "run.json").write_text("{"), "is not a whole run: .*run.json cannot be read"),
-        (lambda run: change(run, ended=None), "is not a finished run. Go on with .* run --resume results/reference-"),
+        (lambda run: (run / "run.json").write_text("{"), "is not a complete run: .*run.json cannot be read"),
+        (lambda run: change(run, ended=None), "is not a finished run. Continue it with .* run --resume results/"),
         (lambda run: shutil.rmtree(run / "trials"), "has no valid trial"),
-        (half_a_trial, "is not a whole run: .*/trials/.* cannot be read"),
-        (lambda run: (run / "charts/verdicts-throughput.svg").unlink(), "lacks charts/verdicts-throughput.svg. Write"),
-        (lambda run: (run / "summary.csv").unlink(), "lacks summary.csv. Write .*python -m loadtests report --rebuild"),
+        (half_a_trial, "is not a complete run: .*/trials/.* cannot be read"),
+        (lambda run: (run / "charts/verdicts-throughput.svg").unlink(), "lacks charts/verdicts-throughput.svg. Create"),
+        (lambda run: (run / "summary.csv").unlink(), "lacks summary.csv. Create them: .* report --rebuild"),
     ],
     ids=["no run.json", "cut off", "not ended", "no trials", "half a trial", "no chart", "no summary"],
 )
-def test_incomplete_run_is_an_error(results, break_run, said):
+def test_incomplete_committed_run_is_refused(results, break_run, said):
     break_run(results / FIRST_LOOK)
     with pytest.raises(ExtensionError, match=rf"results/{FIRST_LOOK} {said}"):
         print(References(results).studies)
@@ -138,12 +135,12 @@ def test_value_of_run_matches_summary(roles):
     ("role", "asked", "said"),
     [
         ("ratio", "first-look daphne-redis throughput is faster", "shows slower, ×.*: rewrite the sentence"),
-        ("ratio", "nonsense daphne throughput", "no reference run of a study 'nonsense'; .* there are: .*first-look"),
-        ("ratio", "first-look nonsense throughput", "no label 'nonsense'. It has gunicorn, "),
-        ("ratio", "first-look daphne nonsense", "no test 'nonsense'. It has latency"),
-        ("measured", "first-look daphne latency nonsense", "no metric 'nonsense'; there are p50"),
-        ("measured", "first-look daphne latency capacity", "no valid trial knows capacity_rps"),
-        ("ratio", "first-look", "not understood"),
+        ("ratio", "nonsense daphne throughput", "no reference run of a study 'nonsense'. Reference runs: .*first-look"),
+        ("ratio", "first-look nonsense throughput", "no label 'nonsense'. Its labels are gunicorn, "),
+        ("ratio", "first-look daphne nonsense", "no test 'nonsense'. Its tests are latency"),
+        ("measured", "first-look daphne latency nonsense", "no metric 'nonsense'. The metrics are p50"),
+        ("measured", "first-look daphne latency capacity", "no valid trial contains capacity_rps"),
+        ("ratio", "first-look", "invalid syntax"),
         ("share", "nonsense web: thread hops", "no reference profile of nonsense"),
     ],
 )
@@ -165,11 +162,11 @@ def test_share_comes_from_newest_profile(tmp_path, monkeypatch):
     share = measured_roles.ROLES["share"]
     expected = ("40% (38% to 42%)", "reference-2026-11-22-profile-uvicorn/index")
     assert share.found("uvicorn web: thread hops") == share.found("uvicorn web at /: thread hops") == expected
-    with pytest.raises(LookupError, match=r"has no 'view' there. It has thread hops"):
+    with pytest.raises(LookupError, match=r"no category 'view'. Categories: thread hops"):
         share.found("uvicorn web: view")
 
 
-def test_the_readme_quotes_the_newest_run(first_look):
+def test_readme_quotes_the_newest_run(first_look):
     text = readme.README.read_text(encoding="utf-8")
     quoted = readme.quoting(text, first_look)
     assert "\ngunicorn " in quoted.partition("<!-- answer of first-look -->")[2]
@@ -182,7 +179,7 @@ def table_in_readme():
     return readme.TABLE.search(readme.README.read_text(encoding="utf-8"))[0]
 
 
-def test_the_readme_is_short():
+def test_readme_is_short():
     lines = readme.README.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 90
     rows = [line.split(" | ") for line in lines if line.startswith("| [")]
@@ -196,13 +193,13 @@ FINDINGS = list((ROOT / "docs/findings").iterdir())
 
 @pytest.fixture
 def sentences():
-    """Return the texts of the advice, the ten findings and the studies' findings."""
+    """Return the text of the advice, the ten findings in the talk, and the findings of each study."""
     texts = [text for row in advice.rows() for text in (row.use, row.avoid, row.effect, row.text, row.finding)]
     files = [ROOT / "docs/choosing.rst", ROOT / "docs/talk.rst", *FINDINGS]
     return " ".join([*texts, *(file.read_text(encoding="utf-8") for file in files)])
 
 
-def test_ratios_are_checked_not_typed(sentences):
+def test_figures_are_not_typed_by_hand(sentences):
     typed = re.sub(r":\w+:`[^`]*`", "", sentences)
     units = r"\s*(?:%(?! interval)|x\b|×|ms\b|s\b|MB\b|times\b|rps\b|requests\b|percent\b)"
     assert re.findall(rf"×\s*\d[\d.,]*|\d[\d.,]*{units}", typed) == []
@@ -223,7 +220,7 @@ def test_readme_rows_come_from_one_machine():
     assert len(machines) == 1
 
 
-def test_shown_rows_have_no_problem():
+def test_shown_advice_is_supported():
     effects = [row.effect for row in advice.rows()]
     groups = evidence.by_machine(effects)
     shown = [effects[place] for machine, places in groups.items() for place in places if machine]
@@ -252,14 +249,14 @@ def test_unsupported_figure_is_refused(figures, why):
     assert why in evidence.problem(figures)
 
 
-def test_copy_counts_for_the_baseline():
+def test_baseline_copy_adds_trials_to_baseline():
     results = measured_roles.REFERENCES.newest("broadcast")
     found = lost_deliveries.loss_test(results, "uvicorn-channels-redis", "uvicorn-channels-pubsub", "crowd")
     assert found.trials == (2 * results.blocks, results.blocks)
 
 
 @pytest.mark.parametrize(("losing", "significant"), [((4, 0), True), ((3, 0), False), ((4, 4), False)])
-def test_lost_deliveries_are_tested_by_trial(losing, significant):
+def test_losses_are_compared_by_trial(losing, significant):
     assert lost_deliveries.LossTest(losing, (4, 4)).is_significant is significant
 
 
@@ -274,14 +271,14 @@ ONE = ":ratio:`first-look uvicorn throughput against gunicorn-gthread is slower`
 OTHER = ":ratio:`other uvicorn throughput against gunicorn-gthread is slower`"
 
 
-def test_rows_are_grouped_by_machine(results, monkeypatch):
+def test_advice_is_grouped_by_machine(results, monkeypatch):
     references = two_copies(results, machine={"cpu": "Another", "cores": 2})
     for module in (evidence, measured_roles):
         monkeypatch.setattr(module, "REFERENCES", references)
     groups = evidence.by_machine([ONE, OTHER, OTHER, ONE + OTHER])
     assert list(groups) == ["Another, 2 cores", references.studies["first-look"][0].machine, ""]
     assert list(groups.values()) == [[1, 2], [0], [3]]
-    assert evidence.problem(ONE + OTHER) == "its figures come from several machines"
+    assert evidence.problem(ONE + OTHER) == "the figures come from several machines"
 
 
 def test_unpinned_database_is_refused(results, monkeypatch):
@@ -291,7 +288,7 @@ def test_unpinned_database_is_refused(results, monkeypatch):
     assert "wasn't pinned" in evidence.problem(OTHER.replace("other", "other-postgresql"))
 
 
-def test_readme_table_has_few_rows():
+def test_advice_is_short():
     rows = advice.rows()
     assert 0 < len(rows) <= 15
     for row in rows:
@@ -300,7 +297,7 @@ def test_readme_table_has_few_rows():
         assert len(shown) <= 320, row.name
 
 
-def test_findings_have_runs_or_tables():
+def test_findings_belong_to_runs():
     runs = " ".join(folder.name for folder in ROOT.glob("results/reference-*"))
     for file in FINDINGS:
         assert file.stem in runs
@@ -309,7 +306,7 @@ def test_findings_have_runs_or_tables():
             assert len(re.findall(r":(?!doc|ref)[a-z]+:`", part)) <= 3, f"{file.name}: {part}"
 
 
-def test_row_has_bar_chart(tmp_path, monkeypatch):
+def test_advice_has_bar_chart(tmp_path, monkeypatch):
     for run in ROOT.glob("results/reference-*-first-look"):
         (tmp_path / run.name).symlink_to(run)
     monkeypatch.setattr(advice, "REFERENCES", References(tmp_path))
@@ -318,5 +315,5 @@ def test_row_has_bar_chart(tmp_path, monkeypatch):
     assert all(name in svg for name in (*row.panels[0].setups.values(), row.finding, "ASGI over a channel layer"))
     assert f"{row.panels[0].setups['daphne']} " in words
     assert "var(--color-foreground-primary)" in advice.inlined(row).astext()
-    with pytest.raises(LookupError, match="no 'nonsense'; there are gunicorn, "):
+    with pytest.raises(LookupError, match="no label 'nonsense'"):
         list(advice._bars(advice.Panel("first-look throughput", {"nonsense": "Nonsense"})))

@@ -1,4 +1,4 @@
-"""Test the built documentation: it covers the code, and contains the committed results with their files."""
+"""Test that the built documentation covers the code, and contains the committed runs and their files."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def page(site):
     return lambda name: (site / f"{name}.html").read_text(encoding="utf-8")
 
 
-def test_everything_in_code_is_documented(page, commands):
+def test_commands_setups_and_studies_are_documented(page, commands):
     of_commands = page("reference/commands")
     options = {option for one in commands.values() for parameter in one.params for option in parameter.opts}
     ids = {f'id="{make_id(f"command-{name}")}"' for name in commands}
@@ -33,7 +33,7 @@ def test_everything_in_code_is_documented(page, commands):
         assert [name for name in names if name not in found] == []
 
 
-def test_committed_run_has_page_with_report(site, page):
+def test_committed_run_has_page_and_report(site, page):
     listed = page("results/index")
     for file in ROOT.glob("results/reference-*/run.json"):
         study = json.loads(file.read_text(encoding="utf-8"))["study"]["name"]
@@ -41,11 +41,11 @@ def test_committed_run_has_page_with_report(site, page):
         assert f'href="{file.parent.name}/index.html"' in page(f"results/{study}")
         assert (site / "results" / file.parent.name / "index.html").is_file()
         assert (site / "results" / file.parent.name / "report.html").is_file()
-    assert re.search(r"Throughput with \d+ connections", listed)  # one line for each study
+    assert re.search(r"Throughput with \d+ connections", listed)  # each study has a line
     assert "requests/s" in listed
 
 
-def test_study_links_have_files(site):
+def test_links_of_studies_have_files(site):
     for found in site.glob("results/*.html"):
         text = found.read_text(encoding="utf-8")
         for target in re.findall(r'(?:href|src)="(?!https?:|data:|#)([^"#?]+)', text):

@@ -1,4 +1,4 @@
-"""Test the errors of ratios that other machines predict."""
+"""Test the prediction errors if the ratios of a machine are predicted from other machines."""
 
 from math import log
 
@@ -17,10 +17,10 @@ def machine(*ratios):
     [
         ([machine(0.5, 2), machine(0.5, 2)], [1, 1, 1, 1]),
         ([machine(0.5, 2), machine(0.5, 4)], [1, 1, 2, 2]),
-        # The geometric mean of ×1 and ×4 predicts ×2 for ×2. The mean of ×2 and ×4 predicts ×2.83 for ×1.
+        # The geometric mean of ×1 and ×4 predicts ×2 correctly. The mean of ×2 and ×4 predicts ×2.83 instead of ×1.
         ([machine(1, 1), machine(1, 2), machine(1, 4)], [1, 1, 1, 1, 8**0.5, 8**0.5]),
         ([machine(0.5, 2), {("granian", "throughput"): log(1)}], [2, 2]),  # only common setups count
     ],
 )
-def test_machine_is_predicted_by_the_others(machines, errors):
+def test_machine_is_predicted_by_other_machines(machines, errors):
     assert transfer.left_out_errors(machines) == pytest.approx([log(one) for one in errors])

@@ -1,4 +1,4 @@
-"""Test the chart and the tables of the worth of a choice, which are made from the committed runs."""
+"""Test the chart and the tables of the page that shows how much the choice of a server matters for a view."""
 
 import re
 
@@ -8,10 +8,10 @@ import view_worth
 
 from loadtests.analyse import cost_model
 
-pytestmark = pytest.mark.exhaustive  # reading three committed runs takes half a minute
+pytestmark = pytest.mark.exhaustive  # it takes half a minute to read the three committed runs
 
 
-def test_chart_names_its_finding():
+def test_chart_title_contains_the_finding():
     svg, words = view_worth.chart()
     assert view_worth.title() in svg
     assert re.fullmatch(
@@ -22,19 +22,19 @@ def test_chart_names_its_finding():
     assert all(f"{label} ×" in words for label in reference_model.shown())
 
 
-def test_table_has_row_per_setup():
+def test_table_has_row_for_each_setup():
     lines = "\n".join(view_worth.table())
     assert all(f"* - ``{label}``" in lines for label in (cost_model.BASELINE, *reference_model.shown()))
 
 
-def test_errors_cover_views_outside_model():
+def test_prediction_errors_cover_held_out_views():
     lines = list(view_worth.errors())
     assert sum(line.startswith("   * - ``") for line in lines) == len(reference_model.held_out()) >= 12
     assert not any("``json``" in line for line in lines)
     assert [line[:8] for line in lines[-3:] if line] == ["- WSGI: ", "- ASGI: "]
 
 
-def test_shipped_model_is_of_newest_run():
+def test_shipped_model_matches_newest_run():
     shipped = cost_model.SHIPPED.read_text(encoding="utf-8")
     message = "update it: PYTHONPATH=. .venv/bin/python docs/_ext/readme.py"
     assert shipped == cost_model.encoded(reference_model.model()), message

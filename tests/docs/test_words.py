@@ -1,4 +1,4 @@
-"""Test the vocabulary: docs/glossary.rst has the terms, and the old private words aren't used."""
+"""Test that old terms, which docs/glossary.rst replaces, aren't used again."""
 
 import ast
 import re
@@ -35,7 +35,7 @@ FOLDERS = {
 def files():
     for folder, endings in FOLDERS.items():
         for file in sorted((ROOT / folder).rglob("*")):
-            # docs/results and docs/_build are made from committed runs, whose studies keep their texts.
+            # docs/results and docs/_build contain the texts of committed runs, which never change.
             folders = file.relative_to(ROOT).parts[1:-1]
             if file.suffix in endings and not {"_build", "results"} & set(folders) and file not in CONTAIN_THE_WORDS:
                 yield file
@@ -43,14 +43,14 @@ def files():
 
 
 @pytest.mark.parametrize("word", REPLACED)
-def test_a_replaced_word_stays_out(word):
+def test_replaced_term_is_not_used(word):
     in_names_as_well = word.replace(" ", "[ _]")
     pattern = re.compile(rf"(?<![a-z]){in_names_as_well}(?![a-z])", re.IGNORECASE)
     found = [str(file.relative_to(ROOT)) for file in files() if pattern.search(file.read_text(encoding="utf-8"))]
     assert found == [], f"write {REPLACED[word]} instead"
 
 
-def test_no_member_name_is_meaningless():
+def test_members_have_no_vague_names():
     found = []
     for file in (file for file in files() if file.suffix == ".py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

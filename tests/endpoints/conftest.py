@@ -28,19 +28,19 @@ def prefix(request):
 
 @pytest.fixture
 def wsgi() -> Client:
-    """Return a client of Django's WSGI handler that gets answers instead of exceptions."""
+    """Return a client for Django's WSGI handler. It returns error responses instead of raising exceptions."""
     return Client(raise_request_exception=False)
 
 
 @pytest.fixture
 def asgi() -> AsyncClient:
-    """Return the same for the ASGI handler."""
+    """Return a client for Django's ASGI handler. It returns error responses instead of raising exceptions."""
     return AsyncClient(raise_request_exception=False)
 
 
 @pytest.fixture
 def answers(wsgi, asgi):
-    """Return a function that sends a request through WSGI and ASGI, and returns each response with its whole body."""
+    """Return a function that sends a request over WSGI and ASGI and returns each response with its whole body."""
 
     async def through_asgi(method, path, **kwargs):
         response = await getattr(asgi, method)(path, **kwargs)
@@ -48,7 +48,7 @@ def answers(wsgi, asgi):
             return response, response.content
         if response.is_async:
             return response, b"".join([part async for part in response.streaming_content])
-        return response, b"".join(response.streaming_content)  # Django empties answers without a body
+        return response, b"".join(response.streaming_content)  # Django removes the body of responses to HEAD
 
     def both(method, path, **kwargs):
         response = getattr(wsgi, method)(path, **kwargs)
@@ -61,9 +61,9 @@ def answers(wsgi, asgi):
 
 @pytest.fixture
 def ask(answers):
-    """Return a function that returns the status, content type and body of a request through WSGI.
+    """Return a function that sends a request over WSGI and ASGI and returns its status, content type and body.
 
-    It fails if ASGI's differ.
+    The function fails if the two responses differ.
     """
 
     def both(method, path, **kwargs):
@@ -84,7 +84,7 @@ def new_postgresql():
         pytest.skip(missing)
     import psycopg
 
-    numbers = itertools.count()  # pytest creates parametrized fixtures again for each file
+    numbers = itertools.count()  # pytest recreates module fixtures for each file, so the names must differ
 
     def make(name):
         name = f"{name}_{next(numbers)}"
@@ -102,7 +102,7 @@ POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.servers, pytest.mark.
 
 @pytest.fixture(scope="module", params=["sqlite", POSTGRESQL])
 def database(request, tmp_path_factory):
-    """Prepare a database of each kind. Return its name."""
+    """Prepare an SQLite or PostgreSQL database, and return which of them is used."""
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path_factory.mktemp('database')}/db.sqlite3"
     else:

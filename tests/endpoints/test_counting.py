@@ -1,4 +1,4 @@
-"""Test concurrent requests, including the first requests of a process."""
+"""Test the request counter with concurrent requests, including the first requests of a process."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

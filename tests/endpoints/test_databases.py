@@ -1,4 +1,4 @@
-"""Test the gauge for waits in Django's connection pool."""
+"""Test the gauge that counts requests that wait for a connection of Django's pool."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ from tests.fixtures.waiting import wait_for
 
 @pytest.fixture
 def waits(tmp_path):
-    """Return a function that returns the number of this process's requests that waited for a connection of the pool."""
+    """Return a function that returns how many requests of this process waited for a connection of the pool."""
     from django.db.backends.signals import connection_created
     from endpoints import pool_waits
 
@@ -51,7 +51,7 @@ def test_pool_waits_are_counted(waits):
             growing = waits()
             begun += [threads.submit(hold) for _ in range(3)]
             wait_for(lambda: pool.get_stats()["requests_waiting"] == 3)
-            assert waits() == growing  # none of them has a connection yet
+            assert waits() == growing  # a wait counts after it has ended
             leave.set()
         assert [one.result() for one in begun] == [None] * len(begun)
         assert waits() - growing == 3

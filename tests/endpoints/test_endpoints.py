@@ -1,4 +1,4 @@
-"""Test the endpoints: their answers are equal over WSGI and ASGI."""
+"""Test that the endpoints give the expected answers, which are equal over WSGI and ASGI."""
 
 import asyncio
 import hashlib
@@ -42,11 +42,11 @@ def test_simple_endpoints_answer_ok(ask, path):
         ("get", "/error/", 500, b""),
     ],
 )
-def test_invalid_parameters_explain_the_status(ask, method, path, status, says):
+def test_invalid_request_gets_error_status(ask, method, path, status, says):
     found, _, body = ask(method, path, **({"data": {"file": "a text field"}} if method == "post" else {}))
     assert found == status
     assert says in body
-    assert b"as asked" not in body  # the text of an exception
+    assert b"on purpose" not in body  # the exception's message isn't shown
 
 
 @pytest.mark.parametrize("body", [b"\0\xff", MB_4], ids=["two bytes", "4 MB"])
@@ -54,13 +54,13 @@ def test_echo_returns_body_with_type(ask, body):
     assert ask("post", "/echo", data=body, content_type="application/x-thing") == (200, "application/x-thing", body)
 
 
-def test_empty_echo_is_empty(ask):
-    # Without a body, Django's test clients don't send a content type.
+def test_echo_of_empty_body_is_empty(ask):
+    # Without a body, Django's test clients don't send the content type.
     answer = ask("post", "/echo", data=b"", content_type="application/x-thing")
     assert answer == (200, "application/octet-stream", b"")
 
 
-def test_inspect_tells_what_django_saw(ask, wsgi, asgi):
+def test_inspect_returns_the_request(ask, wsgi, asgi):
     for client in (wsgi, asgi):
         client.cookies["c"] = "1"
     path, headers = "/inspect/?a=1&b=%C3%A9&a=2", {"x-repeated": "one,two"}
@@ -73,7 +73,7 @@ def test_inspect_tells_what_django_saw(ask, wsgi, asgi):
     assert (seen["body_bytes"], seen["body_sha256"]) == (3, hashlib.sha256(b"xyz").hexdigest())
 
 
-def test_stream_sends_its_chunks_in_order(answers):
+def test_stream_sends_chunks_in_order(answers):
     for response, body in answers("get", "/stream/?chunks=11&size=2"):
         assert (response.streaming, body) == (True, b"0011223344556677889900")
 
@@ -87,14 +87,14 @@ def test_template_has_a_hundred_rows(ask):
     assert "22 July 2016" in page
 
 
-def test_sync_view_sleeps_in_its_thread(wsgi, monkeypatch):
+def test_sync_view_blocks_its_thread(wsgi, monkeypatch):
     slept = []
     monkeypatch.setattr(wait.time, "sleep", slept.append)
     assert wsgi.get("/wait?ms=1234").content == b"OK"
     assert slept == [1.234]
 
 
-def test_async_views_wait_side_by_side(asgi, monkeypatch):
+def test_async_views_wait_concurrently(asgi, monkeypatch):
     slept = []
 
     async def until_all_sleep(seconds):
@@ -120,14 +120,14 @@ def test_cpu_view_uses_requested_time(wsgi, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [0, 5, 3_000_000], ids=["empty", "in memory", "in a temporary file"])
-def test_upload_is_measured_then_hashed(ask, size):
+def test_upload_returns_size_and_hash(ask, size):
     content = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     form = encode_multipart("edge", {"other": "field", "file": SimpleUploadedFile("name.bin", content)})
     _, _, body = ask("post", "/upload", data=form, content_type="multipart/form-data; boundary=edge")
     assert json.loads(body) == {"bytes": size, "sha256": hashlib.sha256(content).hexdigest()}
 
 
-def test_static_file_has_whitenoise_headers(answers, wsgi):
+def test_whitenoise_serves_static_file(answers, wsgi):
     tag = wsgi.head("/static/small.css").headers["ETag"]
     for method, headers, status in (("get", {}, 200), ("head", {}, 200), ("get", {"if-none-match": tag}, 304)):
         for response, body in answers(method, "/static/small.css", headers=headers):
@@ -141,7 +141,7 @@ def test_static_file_has_whitenoise_headers(answers, wsgi):
                 assert b"body {" in body
 
 
-def test_views_without_queries_open_no_connection(ask, monkeypatch):
+def test_simple_views_open_no_database_connection(ask, monkeypatch):
     connections["default"].close()
     opened = []
     monkeypatch.setattr(type(connections["default"]), "connect", opened.append)

@@ -1,4 +1,4 @@
-"""Test server-sent events: the bytes are the same through each interface, and each event is on time."""
+"""Test server-sent events: their bytes are equal over WSGI and ASGI, and each event is sent on time."""
 
 import asyncio
 
@@ -11,14 +11,14 @@ THREE = b"id: 0\ndata: token\n\nid: 1\ndata: token\n\nid: 2\ndata: token\n\n"
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_events_are_equal_over_each_interface(answers, path):
+def test_events_are_equal_over_both_interfaces(answers, path):
     for response, body in answers("get", f"{path}?events=3&every=1"):
         assert (response.status_code, response.streaming, body) == (200, True, THREE)
         assert response.headers["Content-Type"] == "text/event-stream"
         assert (response.headers["Cache-Control"], response.headers["X-Accel-Buffering"]) == ("no-cache", "no")
 
 
-def test_sync_generator_works_over_each_interface(answers, asgi):
+def test_sync_generator_works_over_both_interfaces(answers, asgi):
     for _, body in answers("get", "/events?events=3&every=1&generator=sync"):
         assert body == THREE
     own, sync = (asyncio.run(asgi.get(f"/events?every=1&{kind}")) for kind in ("", "generator=sync"))
@@ -35,7 +35,7 @@ def test_events_may_be_large(answers, path):
 
 @pytest.fixture
 def ended(monkeypatch, tmp_path):
-    """Return a function that returns the notes of generators, and the times since their ends."""
+    """Return a function that requests the ended generators. It returns each note with the seconds since the end."""
     monkeypatch.setenv("RUN_DIR", str(tmp_path))
 
     def ended(note="run"):
@@ -46,14 +46,14 @@ def ended(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_end_of_generator_is_noted(answers, ended, path):
+def test_end_of_generator_is_recorded(answers, ended, path):
     assert all(answers("get", f"{path}?events=2&every=1&note=run.7"))
     [(note, ago_s)] = ended()
     assert (note, float(ago_s) >= 0) == ("7", True)
     assert ended("ru") == ended("another") == []
 
 
-def test_closed_generator_has_ended(ended):
+def test_end_of_closed_generator_is_recorded(ended):
     streamed = events.paced(3, 0.0, note="run.1")
     assert ended() == []
     next(streamed)
@@ -63,7 +63,7 @@ def test_closed_generator_has_ended(ended):
     assert float(ago_s) >= 0
 
 
-def test_missing_folder_notes_no_end(monkeypatch):
+def test_end_is_not_recorded_without_folder(monkeypatch):
     monkeypatch.delenv("RUN_DIR", raising=False)
     assert list(events.paced(1, 0.0, note="run.1")) == [events.event(0)]
     assert events.ended(RequestFactory().get("/events/ended?note=run")).content == b""
@@ -80,7 +80,7 @@ def test_invalid_event_parameters_are_refused(answers, path, query):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Return a list with the seconds of a clock that only sleeping moves."""
+    """Replace the clock and the sleep functions. Return a list with the clock's time, which sleeping advances."""
     now = [100.0]
 
     def sleep(seconds):
@@ -106,11 +106,11 @@ def test_late_event_does_not_delay_others(clock, paced):
         sent = []
         async for _ in paced(4, 0.05):
             sent.append(round(clock[0] - 100, 3))
-            clock[0] += 0.12 if len(sent) == 2 else 0  # writing the second takes as long
+            clock[0] += 0.12 if len(sent) == 2 else 0  # the second event is written slowly
         return sent
 
     with pytest.raises(StopIteration) as ended:
-        moments().send(None)  # nothing in it waits for something else
+        moments().send(None)  # runs to the end, because no coroutine suspends
     assert ended.value.value == [0, 0.05, 0.17, 0.17]
 
 

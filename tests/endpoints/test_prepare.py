@@ -1,4 +1,4 @@
-"""Test `manage.py prepare` as a user or the harness runs it."""
+"""Test the command ``manage.py prepare``."""
 
 import io
 import os
@@ -38,7 +38,7 @@ def start(url):
 
 
 def outcome(process):
-    """Return the exit code, the output and the errors of a process."""
+    """Wait for a process, and return its exit code, output and errors."""
     printed, errors = process.communicate(timeout=60)
     return process.returncode, printed, errors
 
@@ -55,17 +55,17 @@ def test_prepare_fills_the_database_once(url):
     assert counts(url) == (10_000, 12)
     before = os.times().children_user
     assert outcome(start(url)) == (0, printed, "")
-    assert os.times().children_user - before < 3  # limit in seconds of CPU time; it needs a third of one
+    assert os.times().children_user - before < 3  # CPU time in seconds, usually 0.3
 
 
-def test_four_processes_may_prepare_together(url):
+def test_processes_can_prepare_concurrently(url):
     processes = [start(url) for _ in range(4)]
     for process in processes:
         assert outcome(process)[::2] == (0, "")
     assert counts(url) == (10_000, 12)
 
 
-def test_half_filled_table_is_completed(database):
+def test_incomplete_tables_are_completed(database):
     World.objects.filter(id__gt=100).delete()
     Fortune.objects.filter(id=3).update(message="other")
     call_command("prepare", stdout=io.StringIO())
@@ -83,7 +83,7 @@ def test_half_filled_table_is_completed(database):
         ("postgresql://me@/bench?host=/nowhere", "No such file"),
         ("sqlite:////nowhere/x.sqlite3", "unable to open"),
         ("sqlite:////dev", "unable to open"),
-        ("mysql://localhost/x", "sqlite:///FILE and postgresql:// are allowed"),
+        ("mysql://localhost/x", "sqlite:///FILE or postgresql:// is needed"),
     ],
 )
 def test_unavailable_database_is_reported(url, word):

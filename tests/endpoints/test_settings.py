@@ -1,4 +1,4 @@
-"""Test the settings that come from the environment."""
+"""Test the settings that depend on environment variables."""
 
 import runpy
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_async_backend_replaces_the_engine():
 
 
 @pytest.mark.parametrize(("seconds", "age"), [("0", 0), ("600", 600), ("none", None)])
-def test_connection_age_replaces_the_pool(seconds, age):
+def test_conn_max_age_replaces_the_pool(seconds, age):
     environ = {"DATABASE_URL": "postgresql:///bench?host=/tmp", "CONN_MAX_AGE": seconds}
     database = databases(environ, HERE)["default"]
     assert database["CONN_MAX_AGE"] == age
@@ -70,18 +70,18 @@ def test_connection_age_replaces_the_pool(seconds, age):
         ("usual+1-sync", [*USUAL, "endpoints.nothing.sync_nothing"]),
     ],
 )
-def test_middleware_is_typical_or_noop(text, found):
+def test_middlewares_variable_selects_middleware(text, found):
     assert middleware({} if text is None else {"MIDDLEWARES": text}) == found
     assert len(USUAL) == 7
 
 
 @pytest.mark.parametrize("text", ["7-sync", "7-async", "usual-sync", "usual+1-async"])
-def test_a_request_passes_through_it(ask, prefix, text):
+def test_request_passes_through_middleware(ask, prefix, text):
     with override_settings(MIDDLEWARE=middleware({"MIDDLEWARES": text})):
         assert ask("get", f"{prefix}/")[::2] == (200, b"OK")
 
 
-def test_setups_on_shared_redis_are_separate(monkeypatch):
+def test_channel_prefix_depends_on_port(monkeypatch):
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1/0")
     prefixes = set()
     for port in ("8000", "8001"):
@@ -101,13 +101,13 @@ LAYERS = {
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_websockets_use_the_requested_layer(name):
+def test_channel_layer_is_selected_by_name(name):
     environ = {"CHANNEL_LAYER": name, "IPC_DIR": "/somewhere/ipc", "RUN_DIR": "/somewhere"}
     assert layer(environ)["BACKEND"] == LAYERS[name]
 
 
 @pytest.mark.parametrize("name", ["redis", "pubsub"])
-def test_redis_layers_wait_without_limit(name):
+def test_redis_layers_have_no_timeout(name):
     [host] = layer({"CHANNEL_LAYER": name, "RUN_DIR": "/run/mine"})["CONFIG"]["hosts"]
     assert host == {"address": "unix:///run/mine/redis.sock", "socket_timeout": None, "max_connections": 4096}
     [host] = layer({"CHANNEL_LAYER": name, "REDIS_URL": "redis://there", "RUN_DIR": "/run/mine"})["CONFIG"]["hosts"]
@@ -122,7 +122,7 @@ REFUSED = [
     (databases, {"ASYNC_BACKEND": "1"}, "ASYNC_BACKEND needs PostgreSQL"),
     (databases, {"CONN_MAX_AGE": "long"}, "CONN_MAX_AGE is 'long'"),
     (databases, {"CONN_MAX_AGE": "-1"}, "CONN_MAX_AGE is '-1'"),
-    (layer, {"CHANNEL_LAYER": "rabbit"}, "There are: memory, ipc, redis, pubsub"),
+    (layer, {"CHANNEL_LAYER": "rabbit"}, "Allowed: memory, ipc, redis, pubsub"),
     (layer, {"CHANNEL_LAYER": "ipc"}, "Set IPC_DIR"),
     (layer, {"CHANNEL_LAYER": "pubsub"}, "Set REDIS_URL"),
 ]

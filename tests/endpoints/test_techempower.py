@@ -1,4 +1,4 @@
-"""Test the rules of TechEmpower's FrameworkBenchmarks for sync and async views."""
+"""Test that sync and async views follow the rules of TechEmpower's FrameworkBenchmarks."""
 
 import html
 import json
@@ -12,7 +12,7 @@ from endpoints.models import World
 from endpoints.rows import MESSAGES
 
 
-def test_json_differs_from_plaintext(ask, prefix):
+def test_json_and_plaintext_say_hello(ask, prefix):
     status, content_type, body = ask("get", f"{prefix}/json")
     assert (status, content_type, json.loads(body)) == (200, "application/json", {"message": "Hello, World!"})
     assert ask("get", f"{prefix}/plaintext") == (200, "text/plain", b"Hello, World!")
@@ -49,7 +49,7 @@ def test_db_returns_random_rows(wsgi, database):
         ("", 1),
     ],
 )
-def test_query_count_is_bounded(answers, database, path, query, rows):
+def test_number_of_queries_is_limited(answers, database, path, query, rows):
     for response, body in answers("get", path + query):
         assert response.headers["Content-Type"] == "application/json"
         found = json.loads(body)
@@ -59,7 +59,7 @@ def test_query_count_is_bounded(answers, database, path, query, rows):
 
 
 @pytest.mark.parametrize(("path", "verbs"), [("queries", ["SELECT"]), ("updates", ["SELECT", "UPDATE"])])
-def test_each_row_is_a_separate_query(wsgi, prefix, database, path, verbs):
+def test_each_row_needs_a_separate_query(wsgi, prefix, database, path, verbs):
     with CaptureQueriesContext(connections["default"]) as captured:
         wsgi.get(f"{prefix}/{path}?queries=7")
     asked = [query["sql"] for query in captured.captured_queries]
@@ -67,7 +67,7 @@ def test_each_row_is_a_separate_query(wsgi, prefix, database, path, verbs):
     assert all(" IN " not in sql for sql in asked)
 
 
-def test_updates_are_in_the_table_afterwards(answers, prefix, database):
+def test_updates_are_saved(answers, prefix, database):
     before = dict(World.objects.values_list("id", "random_number"))
     answered = {}
     for _, body in answers("get", f"{prefix}/updates?queries=200"):
@@ -76,10 +76,10 @@ def test_updates_are_in_the_table_afterwards(answers, prefix, database):
     assert {number: now[number] for number in answered} == answered
     changed = {number for number in now if now[number] != before[number]}
     assert changed <= set(answered)
-    assert len(changed) > len(answered) - 20  # one in 10,000 gets the same number again
+    assert len(changed) > len(answered) - 20  # 1 in 10,000 rows gets its old number again
 
 
-def test_fortunes_are_escaped_then_sorted(ask, prefix, database):
+def test_fortunes_are_sorted_and_escaped(ask, prefix, database):
     status, content_type, body = ask("get", f"{prefix}/fortunes")
     page = body.decode()
     assert (status, content_type, page.startswith("<!DOCTYPE html>")) == (200, "text/html; charset=utf-8", True)

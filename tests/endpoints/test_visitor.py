@@ -1,4 +1,4 @@
-"""Test sessions and logged-in users in sync and async views, with and without middleware."""
+"""Test sessions and signed-in users in sync and async views, with and without middleware."""
 
 import json
 
@@ -30,7 +30,7 @@ def middleware(request):
 
 @pytest.mark.usefixtures("middleware", "signed_in")
 @pytest.mark.parametrize("what", FOUND)
-def test_session_belongs_to_its_cookie(answers, prefix, what):
+def test_session_is_found_by_cookie(answers, prefix, what):
     for response, body in answers("get", f"{prefix}/{what}"):
         assert (response.status_code, json.loads(body)) == (200, FOUND[what])
 
@@ -46,18 +46,18 @@ def test_missing_cookie_means_anonymous(answers, wsgi, asgi, prefix, what, cooki
 
 
 @pytest.mark.parametrize(("what", "queries"), [("session", 1), ("user", 2)])
-def test_session_costs_two_queries(wsgi, signed_in, what, queries):
+def test_user_needs_a_second_query(wsgi, signed_in, what, queries):
     with CaptureQueriesContext(connections["default"]) as asked:
         wsgi.get(f"/{what}")
     assert len([one for one in asked.captured_queries if one["sql"].startswith("SELECT")]) == queries
 
 
-def test_only_foreign_session_is_replaced(wsgi, signed_in):
+def test_invalid_session_is_replaced(wsgi, signed_in):
     with override_settings(SECRET_KEY="another"):
         visitor.sign_in()
     assert wsgi.get("/user").status_code == 401
     visitor.sign_in()
     assert wsgi.get("/user").status_code == 200
-    before = Session.objects.get(session_key=visitor.COOKIE).session_data  # its signature contains the time
+    before = Session.objects.get(session_key=visitor.COOKIE).session_data  # contains a signed time
     visitor.sign_in()
     assert Session.objects.get(session_key=visitor.COOKIE).session_data == before

@@ -1,4 +1,4 @@
-"""Test external workers that are started by hand: admission to a run, and the loss of a worker or the master."""
+"""Test workers that users start themselves: how they join a run, and what happens if a worker or the master dies."""
 
 import contextlib
 import json
@@ -43,7 +43,7 @@ think = ["10ms", "30ms"]
 warmup = "500ms"
 duration = "2s"
 """
-# Like `python -m loadtests`, with another file.
+# Runs `python -m loadtests` as if one of its files was different.
 CHANGED = """
 from loadtests.cli import main
 from loadtests.hosts import deploy
@@ -51,7 +51,7 @@ digests = deploy.digests
 deploy.digests = lambda root, paths: {**digests(root, paths), "loadtests/cli.py": "another"}
 main()
 """
-# Like `python -m loadtests`, but it gets a signal when it imports a module.
+# Runs `python -m loadtests`, and sends a signal to itself when it imports a module.
 SIGNALLED = """
 import os, sys
 
@@ -67,7 +67,7 @@ main()
 """
 TOKEN = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 WORKERS_TOKEN = load_token.of_workers(TOKEN)
-# Like `python -m loadtests worker`. It knows the master's key, but has another key than the workers.
+# Connects like a worker with the correct key of the master, but with a random key instead of the workers' key.
 IMPOSTOR = """
 import sys, zmq
 from zmq.utils import z85
@@ -81,7 +81,7 @@ event, status = __import__("struct").unpack("=hi", monitor.recv_multipart()[0])
 print(event == zmq.EVENT_HANDSHAKE_FAILED_AUTH, status)
 """
 WITHIN_S = 120
-TOO_LONG_S = 40  # until a run gives up; even on a busy machine, workers connect within this time
+TOO_LONG_S = 40  # how long a run waits; enough for workers on a busy machine
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def token_file(tmp_path):
 
 @pytest.fixture
 def expecting(cli, free_port, tmp_path, token_file):
-    """Return a function that starts a run that expects workers. Its folder is ``run``."""
+    """Return a function that starts a run with two expected workers. The run's folder is ``run``."""
 
     def expecting(duration="2s", interleave="true", more="", wait=f"{WITHIN_S}s", setup="gunicorn"):
         study = tmp_path / "study.toml"
@@ -123,9 +123,9 @@ def worker(cli, free_port, token_file):
 
 @pytest.fixture
 def under_way(cli, expecting, worker):
-    """Return a function that starts a run without interleaving and two workers.
+    """Return a function that starts a run and its two workers and returns the three processes.
 
-    It returns all three when the load has started.
+    The run isn't interleaved. The function returns when the load has started.
     """
 
     def under_way(duration="60s", setup="gunicorn"):
@@ -137,18 +137,18 @@ def under_way(cli, expecting, worker):
 
 
 def end_of(process, within_s=WITHIN_S):
-    """Return the exit code and the errors."""
+    """Wait for a process, and return its exit code and errors."""
     _, errors = process.communicate(timeout=within_s)
     return process.returncode, errors
 
 
 def makes_load(cli):
-    """Return the processes of the generators when they run."""
+    """Return the processes of the load generators that are running."""
     return running(cli, str(node.GENERATOR / "main.js"))
 
 
 def wait_for_requests(cli):
-    """Wait until Uvicorn, which keeps connections open, has answered some requests of each worker."""
+    """Wait until both workers have open connections to Uvicorn, and Uvicorn has used some CPU time."""
     port = int(cli.env["PORT"])
     wait_for(
         lambda: all(any(c.raddr and c.raddr.port == port for c in one.net_connections()) for one in makes_load(cli)),
@@ -159,7 +159,7 @@ def wait_for_requests(cli):
     wait_for(lambda: sum(one.cpu_times().user for one in servers) > before + 0.1, "no requests")
 
 
-def test_two_workers_share_the_planned_load(cli, expecting, worker, tmp_path):
+def test_workers_share_the_load(cli, expecting, worker, tmp_path):
     run, workers = expecting(more=MORE), [worker(), worker()]
     _, errors = end_of(run, 2 * WITHIN_S)
     assert [end_of(one) for one in workers] == [
@@ -167,7 +167,7 @@ def test_two_workers_share_the_planned_load(cli, expecting, worker, tmp_path):
         for where in re.findall(r"loadtests worker (\S+)\n", errors) * 2
     ]
     found = {trial["test"]: trial["result"] for trial in trials(tmp_path / "run")}
-    assert found["latency"]["planned"] >= 200, errors  # pauses of the server make slices longer
+    assert found["latency"]["planned"] >= 200, errors  # slices are longer if the server pauses
     for result in found.values():
         assert result["ok"] == result["planned"] > 0
         assert all(part["planned"] for part in result["generator"])
@@ -181,26 +181,26 @@ def test_two_workers_share_the_planned_load(cli, expecting, worker, tmp_path):
         ]
 
 
-def test_only_master_listens(cli, under_way, free_port):
+def test_only_master_and_server_listen(cli, under_way, free_port):
     run, *workers = under_way()
     expected = {("127.0.0.1", free_port), ("127.0.0.1", int(cli.env["PORT"]))}
 
     def found():
-        """Return the listening sockets. Only root can see the master's sockets and environment."""
+        """Return the listening addresses, and check that no process shows a token."""
         sockets = psutil.net_connections("tcp")
         listening = {one.laddr for one in sockets if one.status == psutil.CONN_LISTEN and one.laddr.port == free_port}
         for process in cli.processes():
-            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # a process may end at any time
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # ended, or only visible to root
                 seen = " ".join([*process.cmdline(), *process.environ().values()])
                 assert TOKEN not in seen
                 assert WORKERS_TOKEN not in seen
                 listening |= {one.laddr for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
         return listening
 
-    wait_for(lambda: found() == expected, "another listens")  # the generator first measures itself on a port
+    wait_for(lambda: found() == expected, "unexpected listening sockets")  # the self-test also listens
     know_token = [*workers, *running(cli, cluster.MASTER), *running(cli, "--expect-workers")]
     hidden = [process for process in know_token if Path(f"/proc/{process.pid}/environ").stat().st_uid == 0]
-    assert len(hidden) >= 4 or sys.platform != "linux"  # like a program of root, whose memory only root can read
+    assert len(hidden) >= 4 or sys.platform != "linux"  # only root can read their memory
     impostor = [sys.executable, "-c", IMPOSTOR, str(free_port), WORKERS_TOKEN]
     assert subprocess.check_output(impostor, text=True) == "True 400\n"
     run.send_signal(signal.SIGINT)
@@ -208,7 +208,7 @@ def test_only_master_listens(cli, under_way, free_port):
     assert [end_of(one)[0] for one in workers] == [0, 0]
 
 
-def test_missing_workers_end_the_run_early(cli, expecting, worker, free_port, tmp_path, token_file):
+def test_missing_workers_end_the_run(cli, expecting, worker, free_port, tmp_path, token_file):
     run = expecting(wait=f"{TOO_LONG_S}s")
     wait_for(lambda: running(cli, cluster.MASTER), "no master")
     good, stranger = worker(), worker(load_token.of_workers(load_token.drawn()))
@@ -219,10 +219,10 @@ def test_missing_workers_end_the_run_early(cli, expecting, worker, free_port, tm
         "text": True,
     }
     changed = subprocess.Popen([sys.executable, "-c", CHANGED, "worker", f"127.0.0.1:{free_port}"], **options)
-    unknown = f"error: no master within 10 s: 127.0.0.1:{free_port} doesn't accept this token\n"
+    unknown = f"error: no master answered within 10 s: 127.0.0.1:{free_port} doesn't accept this token\n"
     assert end_of(stranger) == (1, unknown)
     code, errors = end_of(changed)
-    differs = r"worker \d \((.*)\): these files differ from this machine: loadtests/cli.py. Check out the same.*"
+    differs = r"worker \d \((.*)\): files differ from this machine's: loadtests/cli.py. Check out the same.*"
     why = re.search(differs, errors)
     assert (code, why[1]) == (1, socket.gethostname())
     code, errors = end_of(run)
@@ -247,7 +247,7 @@ def test_lost_worker_ends_the_run(cli, under_way, tmp_path):
     assert end_of(other)[0] == 0
 
 
-def test_late_worker_replaces_a_lost_one(cli, under_way, worker, tmp_path):
+def test_spare_worker_replaces_lost_worker(cli, under_way, worker, tmp_path):
     run, lost, other = under_way(duration="20s")
     late = worker()
     assert "Connected to the run" in late.stderr.readline()
@@ -260,7 +260,7 @@ def test_late_worker_replaces_a_lost_one(cli, under_way, worker, tmp_path):
     assert [end_of(one)[0] for one in (other, late)] == [0, 0]
 
 
-def test_orphaned_workers_save_their_part(cli, under_way, tmp_path):
+def test_workers_without_master_save_measurements(cli, under_way, tmp_path):
     cli.env["XDG_CACHE_HOME"] = str(tmp_path)
     folder = tmp_path / "django-serving-benchmark" / "load-parts"
     folder.mkdir(parents=True)
@@ -295,8 +295,8 @@ def test_orphaned_workers_save_their_part(cli, under_way, tmp_path):
             ["--master-bind", "127.0.0.1"],
             "--master-bind only works with --expect-workers. Add it with the number of workers",
         ),
-        (["--expect-workers", "2", "--master-bind", "here:port"], "--master-bind: here:port: write an IPv4 address"),
-        (["--expect-workers", "2", "--servers", "ssh://a", "--clients", "ssh://b"], "Leave out clients"),
+        (["--expect-workers", "2", "--master-bind", "here:port"], "--master-bind here:port: must be an IPv4 address"),
+        (["--expect-workers", "2", "--servers", "ssh://a", "--clients", "ssh://b"], "Leave out the clients"),
         (["--expect-workers", "2", "--master-bind", "192.0.2.1"], "--master-bind 192.0.2.1:5557: Cannot assign"),
     ],
 )
@@ -307,32 +307,32 @@ def test_invalid_options_are_refused(command, options, says):
 
 
 @pytest.mark.parametrize("token", ["", "short", "a" * 32, "0123456789abcdef" * 2 + "z", TOKEN[:31], WORKERS_TOKEN])
-def test_weak_token_of_run_is_refused(command, monkeypatch, token_file, token):
+def test_weak_run_token_is_refused(command, monkeypatch, token_file, token):
     monkeypatch.setenv("LOAD_TOKEN_FILE", token_file(token or "\n"))
     assert command("token")[2] == (
-        "error: the run's token needs 32 to 64 random hexadecimal digits. Make one: openssl rand -hex 32\n"
+        "error: the run's token must be 32 to 64 random hexadecimal digits. Create one: openssl rand -hex 32\n"
     )
 
 
-def test_workers_need_their_own_token(command, monkeypatch, token_file):
+def test_worker_refuses_token_of_run(command, monkeypatch, token_file):
     monkeypatch.setenv("LOAD_TOKEN_FILE", token_file(TOKEN))
-    assert "the workers' token has 128 hexadecimal digits" in command("worker", "127.0.0.1:1")[2]
+    assert "the workers' token must have 128 hexadecimal digits" in command("worker", "127.0.0.1:1")[2]
 
 
 def test_token_in_environment_is_refused(refused, monkeypatch):
     monkeypatch.setenv("LOAD_TOKEN", TOKEN)
     for arguments in (["worker", "127.0.0.1:1"], ["token"]):
-        assert refused(*arguments).startswith("error: other processes can read LOAD_TOKEN. Unset it, and name a file")
+        assert refused(*arguments).startswith("error: other processes can read LOAD_TOKEN. Unset it, and set")
 
 
-def test_workers_token_does_not_reveal_master(cli):
+def test_workers_token_hides_key_of_master(cli):
     command = [sys.executable, "-m", "loadtests", "token"]
     done = subprocess.run(command, cwd=ROOT, env=cli.env, input=TOKEN, capture_output=True, text=True, check=True)
     assert done.stdout == f"{WORKERS_TOKEN}\n"
     assert load_token.key(TOKEN, load_token.MASTER).hex() not in WORKERS_TOKEN
 
 
-def test_dry_run_waits_for_no_worker(command):
+def test_dry_run_does_not_wait(command):
     code, printed, errors = command("run", "first-look", "--expect-workers", "2", "--dry-run")
     assert (code, errors) == (0, "")
     assert "Nothing was started" in printed
@@ -340,7 +340,7 @@ def test_dry_run_waits_for_no_worker(command):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("module", ["loadtests.engines.load_token", "gevent", "gevent.hub", "locust.runners"])
-def test_signal_ends_imports_quietly(number, module):
+def test_signal_during_imports_is_handled(number, module):
     command = [sys.executable, "-c", SIGNALLED, "worker", "127.0.0.1:1", str(int(number)), module]
     done = subprocess.run(command, cwd=ROOT, input=WORKERS_TOKEN, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
@@ -356,7 +356,7 @@ def test_signal_ends_waiting_worker(worker, free_port, number):
             assert end_of(waiting) == (130, "error: interrupted\n")
 
 
-def test_signal_ends_worker_at_work(under_way):
+def test_signal_ends_worker_during_load(under_way):
     run, one, other = under_way()
     one.send_signal(signal.SIGTERM)
     other.send_signal(signal.SIGINT)

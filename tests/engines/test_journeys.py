@@ -1,4 +1,4 @@
-"""Test users' journeys: the results of the engine locust match the server's own counts."""
+"""Test that the engine ``locust`` counts the requests of journeys in the same way as the server."""
 
 import os
 import time
@@ -58,7 +58,7 @@ def test_closed_loop_requests_are_counted_once(survey, processes):
         ("forget", 20, 1, "lost-session", "redirected to /questionnaire/signed-out/"),
     ],
 )
-def test_every_wrong_answer_is_found(survey, wrong, every, processes, kind, example):
+def test_all_wrong_answers_are_counted(survey, wrong, every, processes, kind, example):
     server = survey(**{wrong: every})
     result = locust.run(load(server, processes=processes))
     assert result.errors == {kind: server.counts[wrong]}
@@ -82,7 +82,7 @@ def test_failures_are_counted_by_kind(survey, wrong, kind, method):
 
 
 @pytest.mark.parametrize("method", exhaustive_but(("POST",), ["GET", "POST"]))
-def test_unanswered_request_stays_unfinished(survey, method):
+def test_unanswered_requests_are_unfinished(survey, method):
     server = survey(never=10, of=method)
     result = locust.run(load(server, timeout_s=0.5))
     assert result.errors.get("timeout", 0) + result.unfinished == server.counts["never"] > 0
@@ -90,7 +90,7 @@ def test_unanswered_request_stays_unfinished(survey, method):
     assert set(result.errors) == {"timeout"}
 
 
-def test_the_ramp_is_not_counted(survey):
+def test_warmup_is_not_counted(survey):
     server = survey()
     began = []
     result = locust.run(load(server, warmup_s=1.0), Watch(on_start=lambda: began.append(time.monotonic())))
@@ -103,7 +103,7 @@ def test_the_ramp_is_not_counted(survey):
 def test_end_of_load_precedes_grace_period(survey):
     events = []
     result = locust.run(
-        load(survey(delay_ms=700), duration_s=0.5),  # the first answers arrive after the end
+        load(survey(delay_ms=700), duration_s=0.5),  # all answers arrive in the grace period
         Watch(
             lambda row: events.append("answers" if row.ok else "a second"),
             on_start=lambda: events.append("start"),
@@ -114,20 +114,20 @@ def test_end_of_load_precedes_grace_period(survey):
     assert (result.ok, result.billed) == (4, 0)
 
 
-def test_arrivals_ignore_slow_answers(survey):
-    # A journey has at least 17 answers of 30 ms, so it takes longer than the interval of arrivals.
+def test_slow_answers_do_not_delay_arrivals(survey):
+    # A journey needs at least 17 answers of 30 ms, which is longer than the time between two arrivals.
     server = survey(delay_ms=30)
     result = locust.run(load(server, arrivals=20, duration_s=2, warmup_s=1, arrival_seed=7))
     assert server.counts["GET launch"] == 60
     assert result.journeys.arrivals == 20
     assert result.journeys.expected_per_s is None
     assert result.errors == {}
-    # An employed user sends 19 requests and thinks 8 times, and other users send 17 requests and think 7 times.
+    # An employed user sends 19 requests and thinks 8 times. Other users send 17 requests and think 7 times.
     assert result.journeys.duration_ms["p50"] >= 15 * 30 + 7 * 10
     assert result.journeys.under_way_first > 0
 
 
-def test_processes_are_pinned_without_server(survey, unused_port):
+def test_unreachable_server_is_reported(survey, unused_port):
     server = survey()
     server.url = f"http://127.0.0.1:{unused_port}"
     result = locust.run(load(server, processes=2, core=max(os.sched_getaffinity(0)), duration_s=1))
@@ -142,7 +142,7 @@ def test_processes_are_pinned_without_server(survey, unused_port):
 def test_unsupported_load_is_refused(survey):
     with pytest.raises(UserError, match=r"^the engine locust cannot send at a fixed rate. Use openloop$"):
         locust.run(Load.of_url("http://127.0.0.1:1/", rate=1))
-    with pytest.raises(UserError, match=r"^the engine openloop cannot have users walk a journey. Use locust$"):
+    with pytest.raises(UserError, match=r"^the engine openloop cannot run the journeys of users. Use locust$"):
         get("openloop").run(load(survey()))
 
 

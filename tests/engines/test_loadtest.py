@@ -1,4 +1,4 @@
-"""Test the npm package loadtest: its own figures, without its flaws."""
+"""Test the engine ``loadtest``: it reports the figures of the npm package, except misleading figures."""
 
 import pytest
 
@@ -14,7 +14,7 @@ NOWHERE = "http://127.0.0.1:1"
 NONE = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"))
 
 
-def test_latency_is_whole_milliseconds(server):
+def test_latency_is_in_whole_milliseconds(server):
     result = loadtest.run(Load.of_url(f"{server.url}/after/50", rate=50, duration_s=2, bodies=(b"OK",)))
     assert 90 <= result.ok <= result.sent <= result.planned <= 101
     assert result.planned >= 100
@@ -48,7 +48,7 @@ def test_slow_answer_times_out(server):
     assert result.unfinished > 0
 
 
-def test_closed_loop_with_body(server):
+def test_closed_loop_and_body_are_supported(server):
     result = loadtest.run(Load.of_url(f"{server.url}/after/50", connections=4, duration_s=1))
     assert result.planned == result.sent <= server.count() <= 81
     assert result.ok >= 20

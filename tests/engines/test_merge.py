@@ -1,4 +1,4 @@
-"""Test the merging of histograms and timelines of a load's processes."""
+"""Test how the histograms and timelines of several load processes are merged."""
 
 import json
 import math
@@ -32,7 +32,7 @@ def histogram_of(values, digits=3):
 
 
 @pytest.mark.parametrize(("values", "digits"), [(VALUES, 2), (VALUES, 3), ([], 3)], ids=["coarse", "fine", "empty"])
-def test_generator_histogram_survives_reading(values, digits):
+def test_histogram_of_generator_is_decoded(values, digits):
     command = [node.require(), "--input-type=module", "-e", ENCODE, json.dumps({"values": values, "digits": digits})]
     theirs = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, cwd=node.ROOT).stdout)
     ours = Histogram.decode(theirs["text"])
@@ -70,10 +70,10 @@ def test_merged_second_covers_all_processes():
     assert (second.t, second.sent, second.ok) == (0, 100, 100)
     assert second.ends == {"200": 99, "stale": 1, "timeout": 2}
     assert (second.p50_ms, second.p95_ms, second.p99_ms) == pytest.approx((1.0, 2.5, 900), rel=0.01)
-    assert second.heat == ((1.0, 90), (2.0, 6), (700.0, 4))  # by steps
+    assert second.heat == ((1.0, 90), (2.0, 6), (700.0, 4))  # grouped into the steps of a heat map
 
 
-def test_every_time_is_in_one_step():
+def test_heat_steps_cover_all_times():
     steps = ((0.0, 2), (0.1, 1), (1000.0, 1), (700_000.0, 1))
     assert heat(histogram_of([0, 99, 100, 1_000_000, 3_600_000_000])) == steps
     assert [end_of(begin) for begin in BEGINS] == [*BEGINS[1:], LAST_END]

@@ -1,4 +1,4 @@
-"""Test a mix of requests: each is sent according to its weight, and has separate results."""
+"""Test mixes of requests: each request is sent according to its weight, and has separate results."""
 
 import time
 from collections import Counter
@@ -24,12 +24,12 @@ def row(result, name):
 
 
 def expected(count):
-    """Return the number of QUICK and SLOW requests among the first sends of a mix."""
+    """Return the number of QUICK and of SLOW requests among the first ``count`` requests of the mix."""
     found = Counter(order([QUICK.weight, SLOW.weight], seed=2016)[:count])
     return [found[0], found[1]]
 
 
-def test_processes_share_rate_with_mix_exactly(server):
+def test_processes_share_rate_and_mix(server):
     rows = []
     load = Load(server.url, (QUICK, SLOW), rate=100, duration_s=1.51, processes=3, connections=30)
     result = openloop.run(load, Watch(rows.append))
@@ -48,7 +48,7 @@ def test_processes_share_rate_with_mix_exactly(server):
     assert tuple(sorted(rows, key=lambda row: row.t)) == result.timeline
 
 
-def test_a_closed_loop_sends_a_mix(measured, server):
+def test_closed_loop_sends_the_mix(measured, server):
     result = measured(Load(server.url, (QUICK, SLOW), connections=4, duration_s=1.5))
     assert result.ok == result.planned == sum(row.ok for row in result.requests) > 40
     assert [row.planned for row in result.requests] == expected(result.planned)
@@ -88,7 +88,7 @@ def test_unanswered_request_times_out(measured, server):
     assert failed.total == failed.over(499_000) == never.planned
 
 
-def test_method_with_headers_arrives(measured, server):
+def test_methods_and_headers_are_sent(measured, server):
     methods = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
     headers = (("X-Twice", "1"), ("X-Twice", "é"), ("x-once", ""))
     requests = tuple(Request(method, method, "/asked", headers) for method in methods)
@@ -102,7 +102,7 @@ def test_method_with_headers_arrives(measured, server):
 def test_connection_stays_open_across_requests(measured, server, request_):
     result = measured(Load(server.url, (request_,), connections=1, duration_s=0.3))
     assert result.ok > 5
-    assert server.opened() <= 2  # by the load, and by this question
+    assert server.opened() <= 2  # the load's connection, and this query's
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -118,7 +118,7 @@ def test_replay_sends_at_recorded_times(server, processes):
     assert (seconds[0], seconds.get(1, 0), seconds[2]) == (4, 0, 2)
 
 
-def test_replay_warms_up_with_own_requests(server):
+def test_replay_is_preceded_by_warmup(server):
     load = Load(server.url, (QUICK,), recorded=((0.0, 0),), rate=50, duration_s=0.5, warmup_s=1)
     assert openloop.run(load).planned == 1
     assert 40 <= server.count() <= 51

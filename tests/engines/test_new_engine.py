@@ -1,4 +1,4 @@
-"""Test that a new engine needs only a file in the folder of engines."""
+"""Test that an engine can be added with a file in ``loadtests/engines``."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ from loadtests.workload import Feature
 from tests.fixtures.results import good_result
 
 class Turtle:
-    """Sends at a fixed rate, and nothing else."""
+    """An engine that only supports a fixed rate."""
 
     name = "turtle"
     label = "for tests"
@@ -40,7 +40,7 @@ ENGINE = Turtle()
 
 @pytest.fixture
 def prepared(tmp_path, monkeypatch, bench_of):
-    """Return a function that prepares a study of one test with the engine ``turtle``, next to real engines."""
+    """Return a function that prepares a study with a single test, which uses the added engine ``turtle`` by default."""
     folder = tmp_path / "engines"
     folder.mkdir()
     (folder / "turtle.py").write_text(TURTLE)
@@ -56,7 +56,7 @@ def prepared(tmp_path, monkeypatch, bench_of):
     return make
 
 
-def test_engine_file_is_enough(prepared):
+def test_file_adds_an_engine(prepared):
     assert list(engines.known())[-1] == "turtle"
     watcher = SilentWatcher()
     assert execute(prepared(kind="latency", rate=100, duration="1s"), watcher) is RunOutcome.VALID
@@ -66,9 +66,9 @@ def test_engine_file_is_enough(prepared):
 @pytest.mark.parametrize(
     ("test", "says"),
     [
-        ({"kind": "capacity", "engine": "hare"}, "unknown engine 'hare'. There are: .*openloop.*turtle$"),
-        ({"kind": "capacity"}, "the engine turtle cannot stop a probe that is lost. Use openloop$"),
-        ({"kind": "throughput", "duration": "1s"}, "the engine turtle cannot send as fast as it is answered. Use "),
+        ({"kind": "capacity", "engine": "hare"}, "unknown engine 'hare'. Choices are: .*openloop.*turtle$"),
+        ({"kind": "capacity"}, "the engine turtle cannot stop a probe early. Use openloop$"),
+        ({"kind": "throughput", "duration": "1s"}, "the engine turtle cannot send in a closed loop. Use "),
     ],
 )
 def test_unsupported_load_is_refused_early(prepared, test, says):

@@ -1,4 +1,4 @@
-"""Test journeys from other people, including mistakes, and journeys from recordings."""
+"""Test journeys that users write, including mistakes in them, and journeys from recordings."""
 
 import json
 
@@ -24,7 +24,7 @@ GET = OWN.format(walk=f"self.get({LAUNCH})")
 
 @pytest.fixture
 def walked(survey, tmp_path):
-    """Return a function that returns the result of users who run the journey in this text, and the server's counts."""
+    """Return a function that runs the journey in a text and returns the result and the server's counts."""
 
     def walked(text, users=4):
         file = tmp_path / "mine.py"
@@ -37,7 +37,7 @@ def walked(survey, tmp_path):
     return walked
 
 
-# An injector without free connections isn't a failure of the server.
+# With few file descriptors, the injector can't open connections. This isn't a failure of the server.
 FEW = """
 import os, resource
 LOWEST = os.dup(0)
@@ -57,12 +57,12 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (LOWEST + 16, resource.getrlimit(reso
             OWN.format(walk=f"self.get({LAUNCH}); raise BrokenOff('wrong-body', 'sold out')"),
             r"stopped: TypeError: a check must return a failure, not raise it: wrong-body: sold out ",
         ),
-        ("x = 1", r"has 0 journeys. One subclass of Journey is needed \(exit status 1\)$"),
+        ("x = 1", r"contains 0 journeys. It must contain one subclass of Journey \(exit status 1\)$"),
         ("import", r"stopped: SyntaxError: .* \(exit status 1\)$"),
         (FEW + GET, r"RuntimeError: this machine can't open more connections: .* Too many open files"),
     ],
 )
-def test_journey_mistake_is_one_clear_line(walked, text, says):
+def test_mistake_in_journey_is_explained(walked, text, says):
     with pytest.raises(EngineError, match=says):
         walked(text, users=40)
 
@@ -81,22 +81,22 @@ GOES_ON = f"""
         ("from neighbour import WHERE", "print(WHERE); self.get(WHERE, 'launch', status=302)"),
         ("import contextlib", GOES_ON),
     ],
-    ids=["prints and imports a neighbour", "continues after every error, and ends with the load"],
+    ids=["prints, and imports a module next to it", "ignores all errors, and ends with the load"],
 )
-def test_journey_may_use_all_of_python(walked, tmp_path, imports, walk):
+def test_journey_can_use_plain_python(walked, tmp_path, imports, walk):
     (tmp_path / "neighbour.py").write_text("WHERE = '/questionnaire/launch/'")
     result, counts = walked(imports + OWN.format(walk=walk))
     assert result.ok == counts["GET launch"] > 0
 
 
-def test_connection_survives_a_thousand_files(walked):
+def test_many_open_files_are_supported(walked):
     others = "import os; KEPT = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]"
     result, counts = walked(others + GET)
     assert result.ok > 8
     assert counts["connections"] == 4
 
 
-# Some pages in ONS's format.
+# A recording in the format of ONS, with some pages of the sample questionnaire.
 POST, SUMMARY = {"method": "POST"}, "/questionnaire/summary/"
 RECORDED = [
     {"method": "GET", "url": "/questionnaire/launch/", "redirect_route": "/questionnaire/session?token={token}"},
@@ -109,7 +109,7 @@ RECORDED = [
 ]
 
 
-def test_recording_is_walked_to_its_end(walked, tmp_path):
+def test_recording_is_walked_completely(walked, tmp_path):
     file = tmp_path / "survey.json"
     file.write_text(json.dumps({"schema_name": "questionnaire", "schema_url": "", "requests": RECORDED}))
     result, counts = walked(converted("journey", file).text)

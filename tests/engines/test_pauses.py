@@ -1,4 +1,4 @@
-"""Compare slices and one piece on a server that pauses."""
+"""Test that a load in slices has the same results as an uninterrupted load if the server pauses regularly."""
 
 import contextlib
 import http.server
@@ -20,9 +20,9 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 @pytest.fixture
 def pausing():
-    """Return a function that starts a server.
+    """Return a function that starts a server and returns its URL.
 
-    It needs ``answer_s`` for a request, and pauses after every ``every`` requests.
+    The server answers a request after ``answer_s`` seconds, and every ``every``-th request after ``pause_s`` seconds.
     """
     servers = []
 
@@ -56,17 +56,17 @@ def pausing():
         server.server_close()
 
 
-# Answers take much longer than their CPU time, and arrivals are regular: a busy machine or random arrivals would
-# change one piece of 30 s by more than WITHIN. Pauses are regular too, and the requests that end a slice move it
-# towards or away from a pause. So the times before slices are spread over the time from one pause to the next.
+# Answers take much longer than their CPU time, and arrivals are regular, because a busy machine or random arrivals
+# would change the results of 30 s by more than WITHIN. The pauses are regular too, so all slices could start at the
+# same distance from a pause. So the settling times before slices are spread over the time between two pauses.
 @pytest.mark.parametrize(("answer_s", "pause_s", "every", "rate"), [(0.008, 0.3, 40, None), (0.005, 0.3, 21, 40)])
-def test_slices_contain_all_pauses(pausing, answer_s, pause_s, every, rate):
+def test_slices_contain_their_share_of_pauses(pausing, answer_s, pause_s, every, rate):
     between_s = every / rate if rate else (every - 1) * answer_s + pause_s
 
     def make(slices):
         with get("openloop").generator() as maker:
             prepared = maker.prepare(Load.of_url(pausing(answer_s, pause_s, every), rate=rate, duration_s=WHOLE_S))
-            for place in range(slices):  # the fractions of multiples of the golden ratio are spread evenly
+            for place in range(slices):  # multiples of the golden ratio are spread evenly
                 prepared.measure(WHOLE_S / slices, settle_s=0.1 + place * 1.618 % 1 * between_s)
             return prepared.result()
 

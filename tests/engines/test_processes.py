@@ -1,4 +1,4 @@
-"""Test the load processes: they don't outlive their parent, and each failure is a one-line error."""
+"""Test that load processes don't outlive their parent process, and that their failures are one-line errors."""
 
 import dataclasses
 import os
@@ -26,7 +26,7 @@ get(sys.argv[1]).run(load(*sys.argv[1:]), Watch(lambda row: print("second", flus
 
 
 def load(engine, url):
-    """Start a load of ten minutes, with two processes if the engine supports this."""
+    """Return a load of ten minutes, with two processes if the engine supports several."""
     users = Users(str(journeys.known()["questionnaire"]), "/questionnaire/", (0.01, 0.03), 4)
     options = {"users": users} if engine == "locust" else {"rate": 50}
     return Load.of_url(url, duration_s=600, processes=1 if engine == "loadtest" else 2, **options)
@@ -34,7 +34,7 @@ def load(engine, url):
 
 @pytest.fixture
 def url(request, server, survey):
-    """Return the URL of a server that the engine can load."""
+    """Return the URL of a known server that supports the engine's load."""
     return f"{survey().url}/" if request.node.callspec.params["engine"] == "locust" else f"{server.url}/ok"
 
 
@@ -55,7 +55,7 @@ def parent(request, url):
 @pytest.mark.parametrize("how", exhaustive_but((signal.SIGKILL,), [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
 def test_no_process_outlives_its_parent(engine, parent, how, generators):
     left = generators(parent.pid)
-    assert len(left) == {"openloop": 2, "locust": 3}[engine]  # with Locust's master
+    assert len(left) == {"openloop": 2, "locust": 3}[engine]  # locust has two workers and a master
     parent.send_signal(how)
     assert parent.wait(20) != 0
     wait_for(lambda: not any(generator.is_running() for generator in left))
@@ -72,7 +72,7 @@ def test_no_process_outlives_its_parent(engine, parent, how, generators):
         pytest.param("locust", cluster.WORKER, marks=pytest.mark.exhaustive),
     ],
 )
-def test_dying_process_is_one_clear_line(engine, who, url, generators):
+def test_killed_process_is_reported(engine, who, url, generators):
     def kill(_row):
         for one in generators():
             if who in " ".join(one.cmdline()):
@@ -85,7 +85,7 @@ def test_dying_process_is_one_clear_line(engine, who, url, generators):
 
 @pytest.mark.servers
 @pytest.mark.parametrize("engine", exhaustive_but(("openloop",), ["openloop", "locust", "loadtest"]))
-def test_a_load_can_be_stopped_early(engine, url):
+def test_load_can_be_stopped_early(engine, url):
     rows = []
     result = get(engine).run(load(engine, url), Watch(rows.append, lambda: len(rows) >= 1))
     assert 1 <= result.duration_s < 600
@@ -93,7 +93,7 @@ def test_a_load_can_be_stopped_early(engine, url):
 
 
 @pytest.mark.servers
-def test_crashed_generator_has_a_reason(monkeypatch, tmp_path):
+def test_crash_of_generator_is_explained(monkeypatch, tmp_path):
     (tmp_path / "main.js").write_text("process.stdin.once('data', () => { throw new TypeError('so it goes') })\n")
     (tmp_path / "protocols").mkdir()
     (tmp_path / "protocols" / "http.js").touch()
@@ -106,8 +106,8 @@ def test_crashed_generator_has_a_reason(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("version", "says"),
     [
-        (None, "no node on PATH. Install Node.js 20"),
-        ("v18.19.0", "is Node v18.19.0. Node 20.18.1 or newer is needed"),
+        (None, "node is not on PATH. Install Node.js 20"),
+        ("v18.19.0", "is Node v18.19.0. Install Node 20.18.1 or newer"),
         ("v20.18.1", "Run `make setup`"),
     ],
 )
@@ -117,7 +117,7 @@ def test_missing_or_old_node_is_reported(monkeypatch, tmp_path, version, says, e
         (tmp_path / "node").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(node, "ROOT", tmp_path)
-    monkeypatch.setattr(node, "require", node.require.__wrapped__)  # the result is cached
+    monkeypatch.setattr(node, "require", node.require.__wrapped__)  # without the cache
     with pytest.raises(EngineError, match=says):
         get(engine).require()
 

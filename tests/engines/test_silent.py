@@ -1,4 +1,4 @@
-"""Test clients of the generator that connect and send nothing."""
+"""Test silent clients, which connect to the server and never send a request."""
 
 import socketserver
 from threading import Event, Lock, Thread
@@ -14,7 +14,7 @@ SILENT = 3
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Start a server that closes the first connection, and answers only after its client has connected again."""
+    """A server that closes its first connection, and only answers requests after that client has reconnected."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -45,20 +45,20 @@ def server():
         thread = Thread(target=server.serve_forever)
         thread.start()
         yield server
-        server.all_came.set()  # otherwise a failed test would wait for its handlers
+        server.all_came.set()  # otherwise a failed test would never end
         server.shutdown()
         thread.join()
 
 
 @pytest.mark.servers
-def test_silent_clients_stay_and_connect_again(server):
+def test_silent_clients_stay_and_reconnect(server):
     url = f"http://127.0.0.1:{server.server_address[1]}/"
     result = get("openloop").run(Load.of_url(url, rate=20, connections=1, silent=SILENT, duration_s=1))
     assert (result.ok, result.errors) == (20, {})
-    server.server_close()  # waits for the handlers
+    server.server_close()  # waits for the end of all handlers
     assert (server.accepted, server.ended_silently) == (1 + SILENT + 1, SILENT)
 
 
-def test_an_engine_without_silent_clients_refuses_them():
+def test_engine_refuses_unsupported_silent_clients():
     with pytest.raises(UserError, match="the engine loadtest cannot hold silent connections"):
         get("loadtest").run(Load.of_url("http://127.0.0.1:1/", silent=1))

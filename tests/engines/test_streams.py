@@ -1,4 +1,4 @@
-"""Test that streams of events are counted and timed as a known server sends them."""
+"""Test that event streams are counted and timed correctly, with a server that counts and times them itself."""
 
 import dataclasses
 import json
@@ -25,7 +25,7 @@ BODY = b"".join(b"id: %d\ndata: token\n\n" % number for number in range(EVENTS))
 
 @pytest.fixture
 def streamed():
-    """Return a function that returns the result of a number of streams of a path, and the server's counts."""
+    """Return a function that loads a path with ``count`` streams and returns the result and the server's counts."""
 
     def run(path, count=5, body=BODY, manner=MappingProxyType({}), **options):
         request = Request("streams", path=path)
@@ -41,7 +41,7 @@ def streamed():
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_streams_next_to_requests_are_counted(streamed, processes):
+def test_streams_and_requests_are_counted(streamed, processes):
     result, counts = streamed("/streams", warmup_s=0.2, processes=processes)
     found = result.streams
     assert found.begun == found.whole == found.answered == counts["whole"] > 5
@@ -54,17 +54,17 @@ def test_streams_next_to_requests_are_counted(streamed, processes):
     assert (result.planned, result.ok, result.streams.delay_ms["max"] is None) == (50, 50, False)
 
 
-def test_stalled_event_is_late(streamed):
+def test_delayed_event_is_late(streamed):
     result, counts = streamed("/late/2000")
-    assert result.streams.in_time == 5 * (EVENTS - 1)  # each stream's last event arrives after the end
+    assert result.streams.in_time == 5 * (EVENTS - 1)  # the last event of each stream arrives after the end of the load
     late = decoded(result.histograms["event_delay"]).over(1_500_000)
     assert late == result.streams.whole == counts["whole"] == 5
     assert result.streams.delay_ms["max"] >= 1900
     assert result.streams.first_ms["p50"] < 1500
 
 
-def test_collected_events_are_late_in_order(streamed):
-    """All events arrive with the last one, which is punctual, so the first is late by the length of the stream."""
+def test_buffered_events_have_decreasing_delays(streamed):
+    """Check the delays of events that all arrive together with the last event, which is on time."""
     result, _ = streamed("/collected", duration_s=0.5)
     of_each = [(EVENTS - 1 - number) * EVERY_S * 1e6 for number in range(EVENTS)]
     delays = decoded(result.histograms["event_delay"])
@@ -73,7 +73,7 @@ def test_collected_events_are_late_in_order(streamed):
         assert delays.over(us - 10_000) == place * result.streams.whole
 
 
-def test_interrupted_streams_are_all_counted(streamed):
+def test_interrupted_streams_are_counted(streamed):
     result, counts = streamed("/broken/3", duration_s=1.5)
     found = result.streams
     assert (found.broken, found.whole, found.begun) == (counts["broken"], counts["whole"], counts["begun"])
@@ -84,7 +84,7 @@ def test_interrupted_streams_are_all_counted(streamed):
     assert FIRST_EVENT.percentile(result, "p50") < inf
 
 
-def test_refused_stream_is_broken(streamed):
+def test_refused_or_wrong_stream_is_broken(streamed):
     result, counts = streamed("/refused/2")
     found = result.streams
     assert (found.broken, found.answered) == (counts["refused"], counts["whole"])
@@ -92,7 +92,7 @@ def test_refused_stream_is_broken(streamed):
     assert found.reason == "status 503 instead of 200"
     result, after = streamed("/streams", body=BODY.replace(b"4", b"5"))
     assert result.streams.broken == result.streams.begun == after["whole"] - counts["whole"]
-    assert result.streams.reason == "the body is not the expected one"
+    assert result.streams.reason == "the answer has an unexpected body"
 
 
 @pytest.mark.parametrize(
@@ -109,14 +109,14 @@ def test_streams_without_events_are_infinitely_slow(streamed, path, unanswered, 
 
 
 @pytest.mark.parametrize(("path", "separator"), [("/cr", b"\r"), ("/lf", b"\n"), ("/crlf", b"\r\n")])
-def test_each_separator_ends_events(streamed, path, separator):
+def test_all_line_endings_separate_events(streamed, path, separator):
     body = BODY.replace(b"id: ", b": comment\n\nid: ").replace(b"\n", separator)
     result, _ = streamed(path, duration_s=0.5, body=body)
     found = result.streams
     assert (found.reason, found.whole, found.events) == ("", found.begun, EVENTS * found.begun)
 
 
-def test_empty_lines_are_ignored(streamed):
+def test_empty_lines_are_not_events(streamed):
     result, _ = streamed("/empty", duration_s=0.5, body=b"\n" * LARGE * EVENTS, grace_s=60)
     found = result.streams
     assert (found.events, found.broken) == (0, found.begun)
@@ -127,12 +127,12 @@ LEAVING = {"leave_s": 0.1, "endings": Request("endings", path="/endings")}
 
 
 @pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
-def test_server_reports_views_of_disconnected_clients(streamed, processes):
+def test_views_of_disconnected_clients_are_measured(streamed, processes):
     result, counts = streamed("/goes-on/300", manner=LEAVING, grace_s=60, processes=processes)
     found = result.streams
     assert found.begun == found.left.clients == found.left.ended == counts["left"] >= 10
     assert (found.broken, found.unanswered, found.cut) == (0, 0, 0)
-    assert found.answered <= found.events <= EARLY * found.answered  # with a slow server, only the punctual events
+    assert found.answered <= found.events <= EARLY * found.answered  # a slow server sends some events too late
     assert decoded(result.histograms["event_delay"]).total == found.events
     assert found.left.after_ms["p50"] >= 250
     assert decoded(result.histograms["view_ended"]).total == found.left.ended
@@ -164,7 +164,7 @@ def test_slow_clients_are_counted_separately(streamed, processes):
     assert slow.reason
 
 
-def test_impossible_streams_are_refused():
+def test_invalid_streams_are_refused():
     with pytest.raises(UserError, match="from 1 to 60,000 streams at once, not 0"):
         EventStreams(Request("streams"), 0, EVENTS, EVERY_S)
     one = EventStreams(Request("streams"), 1, EVENTS, EVERY_S)

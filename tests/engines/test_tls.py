@@ -1,4 +1,4 @@
-"""Test that handshakes and requests over TLS and HTTP/2 match the counts of a server with node:tls and node:http2."""
+"""Test TLS and HTTP/2: the counted handshakes and requests match the counts of a server that uses Node's modules."""
 
 import dataclasses
 import json
@@ -24,7 +24,7 @@ EACH = 60
 
 
 def certificate(folder):
-    """Return the files of a certificate for 127.0.0.1 and of its key."""
+    """Create a certificate for 127.0.0.1 and its key, and return their files."""
     folder.mkdir()
     cert, key = folder / "tls.crt", folder / "tls.key"
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost"
@@ -35,9 +35,9 @@ def certificate(folder):
 
 @pytest.fixture
 def loaded(tmp_path):
-    """Return a function that sends load to the server with its origin and certificate.
+    """Return a function that sends a load to the TLS server and returns the result and the server's counts.
 
-    It returns the result and the server's counts.
+    Its attributes are the server's origin, a function that returns the counts, and the certificate's file.
     """
     cert, key = certificate(tmp_path / "server")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -62,13 +62,13 @@ def loaded(tmp_path):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("resumption", [False, True])
-def test_closing_clients_resume_sessions_if_allowed(loaded, protocol, resumption):
+def test_new_connections_resume_sessions_if_allowed(loaded, protocol, resumption):
     result, counts = loaded(closes=True, protocol=protocol, resumption=resumption)
     assert (result.planned, result.ok, result.errors) == (EACH, EACH, {})
     assert counts == {**dataclasses.asdict(result.handshakes), "requests": EACH}
     assert result.handshakes.full + result.handshakes.resumed == EACH
     if resumption:
-        assert result.handshakes.resumed > EACH / 2  # all except connections that overlapped the first
+        assert result.handshakes.resumed > EACH / 2  # some connections open before the first session can be resumed
     else:
         assert result.handshakes.resumed == 0
 
@@ -76,17 +76,17 @@ def test_closing_clients_resume_sessions_if_allowed(loaded, protocol, resumption
 @pytest.mark.parametrize(
     ("protocol", "options"), [("http", {"connections": 1}), pytest.param("http2", {}, marks=pytest.mark.exhaustive)]
 )
-def test_shared_connection_shakes_hands_once(loaded, protocol, options):
+def test_shared_connection_has_one_handshake(loaded, protocol, options):
     result, counts = loaded(protocol=protocol, **options)
     assert (result.ok, result.errors, dataclasses.asdict(result.handshakes)) == (EACH, {}, {"full": 1, "resumed": 0})
     assert counts == {"full": 1, "resumed": 0, "requests": EACH}
     result, counts = loaded(protocol=protocol, warmup_s=0.3, **options)
-    assert (counts["full"], result.handshakes.full) == (2, 0)  # the warm-up had the second one
+    assert (counts["full"], result.handshakes.full) == (2, 0)  # the second handshake was in the warm-up
     assert result.ok == EACH < counts["requests"] - EACH
 
 
 @pytest.mark.skipif(shutil.which("h2load") is None, reason="h2load is not on PATH; Debian's nghttp2-client contains it")
-def test_h2load_counts_the_same_handshakes(loaded):
+def test_handshakes_match_counts_with_h2load(loaded):
     result, ours = loaded(protocol="http2", processes=4)
     command = f"h2load -n {EACH} -c 4 {loaded.origin}/"
     said = subprocess.run(command.split(), check=True, capture_output=True, text=True).stdout
@@ -95,7 +95,7 @@ def test_h2load_counts_the_same_handshakes(loaded):
     assert {name: both[name] - ours[name] for name in ours} == ours == {"full": 4, "resumed": 0, "requests": EACH}
 
 
-def test_environment_may_name_a_certificate(loaded, monkeypatch):
+def test_environment_variable_adds_a_certificate(loaded, monkeypatch):
     named = {"rate": 20, "duration_s": 0.5, "ca": None}
     result, _ = loaded(**named)
     assert "NODE_EXTRA_CA_CERTS" in nothing_ok(Load.of_url(f"{loaded.origin}/"), result)
@@ -131,7 +131,7 @@ def plain_port():
     ("scheme", "protocol", "said"),
     [("http", "http2", "does not speak HTTP/2"), ("https", "http", "doesn't use TLS on this port. Write http://")],
 )
-def test_plain_server_is_recognised(plain_port, scheme, protocol, said):
+def test_server_without_tls_is_recognised(plain_port, scheme, protocol, said):
     load = Load.of_url(f"{scheme}://127.0.0.1:{plain_port}/", rate=20, duration_s=0.5, protocol=protocol)
     message = nothing_ok(load, get("openloop").run(load))
     assert said in message
@@ -145,7 +145,7 @@ def test_plain_server_is_recognised(plain_port, scheme, protocol, said):
         ("certificate has expired", "renew the server's certificate"),
         (
             "Hostname/IP does not match certificate's altnames: IP: 127.0.0.2 is not",
-            "use a host name of the certificate",
+            "use a host name that the certificate contains",
         ),
         ("self-signed certificate\n", "NODE_EXTRA_CA_CERTS"),
     ],

@@ -1,4 +1,4 @@
-"""Test openloop: its results match the arithmetic from the intended send times."""
+"""Test that results of the engine ``openloop`` match the values calculated from the intended send times."""
 
 import signal
 import threading
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.servers
 openloop = get("openloop")
 
 
-def test_a_known_service_time_is_reported(measured, server):
+def test_known_service_time_is_measured(measured, server):
     result = measured(Load.of_url(f"{server.url}/after/100", rate=50, duration_s=2))
     assert (result.planned, result.sent, result.completed, result.ok) == (100, 100, 100, 100)
     assert (result.unfinished, result.errors, result.requests, result.deliveries) == (0, {}, (), None)
     assert 100 <= result.service_time_ms["p50"] <= result.response_time_ms["p50"]
     assert result.response_time_ms["p50"] <= result.response_time_ms["p99"] <= result.response_time_ms["max"]
-    # The last five of the hundred are answered after the schedule's end. The rate is for the time after the first
-    # answer, which takes at least a tenth of a second. Times are rounded.
+    # The last five of the 100 answers arrive after the end of the schedule. The rate doesn't cover the time before the
+    # first answer, which is at least 0.1 s. Times are rounded.
     in_time = sum(row.ok for row in result.timeline if row.t < 2)
     assert in_time <= 95
     assert 1.999 - result.response_time_ms["max"] / 1000 <= in_time / result.rate <= 1.9
@@ -31,34 +31,34 @@ def test_a_known_service_time_is_reported(measured, server):
 
 
 @pytest.mark.parametrize("codes", ["100", "103", "100/102/103/100"])
-def test_early_answers_do_not_count(measured, server, codes):
+def test_interim_responses_are_not_counted(measured, server, codes):
     request = Request("interim", path=f"/interim/{codes}")
     opened = server.opened()
     load = Load(server.url, (request,), (b"HTTP/1.1 100 X",), rate=400, duration_s=0.5, connections=4)
     result = measured(load)
     assert (result.planned, result.ok, result.errors) == (200, 200, {})
-    assert server.opened() - opened <= 4 + 1  # plus the connection of this query
+    assert server.opened() - opened <= 4 + 1  # the query opens a connection as well
 
 
-def test_server_with_regular_freezes(measured, freezing_server):
-    # A fifth of the schedule falls into the freezes and waits uniformly for 0 to 1,000 ms. So half of all requests
+def test_waits_for_frozen_server_are_measured(measured, freezing_server):
+    # A fifth of the requests is sent while the server is frozen, and waits for 0 to 1,000 ms. So half of all requests
     # don't wait. 90% wait for less than 500 ms, 95% for less than 750 ms, and 99% for less than 950 ms.
     result = measured(Load.of_url(f"{freezing_server.url}/ok", rate=200, duration_s=10))
     assert result.planned == result.ok == 2000
     response = result.response_time_ms
     for figure, least in {"p90": 400, "p95": 650, "p99": 880, "max": 950, "mean": 80}.items():
-        assert response[figure] > least  # more on a busy machine
+        assert response[figure] > least  # a busy machine adds to the figures
     assert response["p50"] < response["p90"]
     assert result.send_lag_ms["p90"] < response["p90"]  # the generator did not freeze
 
 
 def test_frozen_generator_reports_its_delay(server, generators):
-    # A quarter of the schedule falls into the second in which the generator is stopped: 90% of all requests are late by
-    # less than 600 ms, and 99% by less than 960 ms. The server is always fast.
+    # A quarter of the requests is scheduled while the generator is stopped for a second. 90% of all requests are late
+    # by less than 600 ms, and 99% by less than 960 ms. The server is always fast.
     seen = threading.Event()
     results = []
     load = Load.of_url(f"{server.url}/ok", rate=100, duration_s=4)
-    before = set(generators())  # the server that other tests of this file share
+    before = set(generators())  # the shared server is also a child process
     thread = threading.Thread(target=lambda: results.append(openloop.run(load, Watch(lambda row: seen.set()))))
     thread.start()
     assert seen.wait(30)
@@ -75,16 +75,16 @@ def test_frozen_generator_reports_its_delay(server, generators):
     assert result.service_time_ms["p90"] < result.response_time_ms["p90"]
 
 
-def test_connection_wait_is_response_time(measured, server):
-    # With one connection and 100 ms per request, ten requests per second are answered, and twenty are sent. The last of
-    # 40 waits 2 s longer.
+def test_response_time_includes_connection_wait(measured, server):
+    # The connection is used for ten requests of 100 ms per second, but 20 are scheduled. So the last of the 40 requests
+    # waits for 2 s.
     result = measured(Load.of_url(f"{server.url}/after/100", rate=20, duration_s=2, connections=1, timeout_s=20))
     assert result.planned == result.ok == 40
     assert result.waited >= 38
     assert result.service_time_ms["p50"] >= 100
     assert result.response_time_ms["max"] > 1900
     assert result.send_lag_ms["max"] > 1800
-    assert result.pacing_lag_ms["p50"] < result.send_lag_ms["p50"]  # the generator itself was on time
+    assert result.pacing_lag_ms["p50"] < result.send_lag_ms["p50"]  # the generator was on time
     assert sum(row.ok for row in result.timeline if row.t < 2) <= 20
     assert result.backlog[0] > 5
 
@@ -100,7 +100,7 @@ def test_connection_wait_is_response_time(measured, server):
     ],
 )
 @pytest.mark.parametrize("rate", [50, None])
-def test_errors_have_kinds_without_times(measured, server, unused_port, path, kind, answered, rate):
+def test_errors_have_kinds_but_no_times(measured, server, unused_port, path, kind, answered, rate):
     url = f"{server.url}/{path}" if path else f"http://127.0.0.1:{unused_port}/"
     result = measured(Load.of_url(url, rate=rate, duration_s=0.5, connections=4, bodies=(b"KO",)))
     assert result.errors == {kind: result.planned}
@@ -113,7 +113,7 @@ def test_errors_have_kinds_without_times(measured, server, unused_port, path, ki
 
 @pytest.mark.parametrize("rate", [100, None])
 @pytest.mark.parametrize(("path", "keep_alive"), [("closing", True), ("ok", False)])
-def test_closing_connections_cost_no_errors(measured, server, path, keep_alive, rate):
+def test_closed_connections_are_not_errors(measured, server, path, keep_alive, rate):
     url = f"{server.url}/{path}"
     result = measured(Load.of_url(url, rate=rate, duration_s=0.5, connections=4, keep_alive=keep_alive))
     assert (result.ok, result.errors) == (result.planned, {})
@@ -124,7 +124,7 @@ def test_closed_loop_sends_after_each_answer(measured, server):
     result = measured(Load.of_url(f"{server.url}/after/100", connections=5, duration_s=2))
     assert result.planned == result.sent == result.ok
     assert (result.errors, result.unfinished) == ({}, 0)
-    assert 5 < result.ok <= 100  # 5 connections with at most 10 requests per second each
+    assert 5 < result.ok <= 100  # 5 connections × 10 requests per second × 2 s
     assert result.response_time_ms["p50"] >= 100
     assert result.response_time_ms == result.service_time_ms
     assert (result.send_lag_ms["max"], result.send_lag_ms["mean"]) == (0, 0)

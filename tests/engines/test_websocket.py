@@ -1,4 +1,4 @@
-"""Test openloop over WebSockets with a server of known behaviour: each message has exactly one outcome."""
+"""Test WebSocket loads of the engine ``openloop`` with a known server: each message has exactly one outcome."""
 
 import dataclasses
 
@@ -15,13 +15,13 @@ openloop = get("openloop")
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), DIALECTS))
-def test_every_dialect_opens_connections(measured, conversing, dialect):
+def test_all_dialects_open_connections(measured, conversing, dialect):
     server = conversing(dialect, ping=50)
     result = measured(server.load("connect", rate=40, duration_s=0.5))
     assert (result.planned, result.ok, result.errors, result.deliveries) == (20, 20, {}, None)
     counted = server.counts()
     assert (counted["handshakes"], counted["close 1000"]) == (20, 20)
-    assert len([name for name in counted if name.startswith("from 127.0.0.")]) == 8  # addresses take turns
+    assert len([name for name in counted if name.startswith("from 127.0.0.")]) == 8  # the clients use eight addresses
     assert (result.connections.requested, result.connections.opened) == (0, 0)
     assert result.connections.received_bytes > 20 * 100
     result = measured(server.load("idle", receivers=40, rate=0, duration_s=0.5))
@@ -61,7 +61,7 @@ def test_closed_loop_keeps_connections_busy(measured, conversing):
     assert (result.deliveries.expected, result.deliveries.missing) == (3 * result.ok, 0)
 
 
-def test_processes_share_connections_with_sends(conversing):
+def test_processes_share_connections_and_messages(conversing):
     result = openloop.run(conversing(refuse=4).load("idle", receivers=41, rate=0, duration_s=0.2, processes=2))
     found = result.connections
     assert (found.requested, found.opened, found.refused, len(result.generator)) == (41, 31, 10, 2)
@@ -71,11 +71,11 @@ def test_processes_share_connections_with_sends(conversing):
     result = openloop.run(server.load("echo", rate=100, duration_s=1, connections=50, processes=2))
     assert (result.planned, result.ok, result.unfinished) == (100, 90, 10)
     assert counts(result.deliveries) == (100, 90, 10, 0, 0)
-    assert (result.connections.requested, server.counts()["most on one"]) == (50, 2)  # they take turns
+    assert (result.connections.requested, server.counts()["most on one"]) == (50, 2)  # 100 messages over 50 connections
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain",), ["plain", "chat"]))
-def test_message_of_another_process_is_stray(conversing, dialect):
+def test_echo_to_another_process_is_stray(conversing, dialect):
     server = conversing(dialect, instead=5)
     result = openloop.run(server.load("echo", rate=100, duration_s=0.5, connections=2, processes=2, grace_s=0.5))
     assert (result.planned, result.ok, counts(result.deliveries)) == (50, 40, (50, 40, 10, 0, 0))
@@ -83,23 +83,23 @@ def test_message_of_another_process_is_stray(conversing, dialect):
 
 
 def test_late_echo_is_still_counted(measured, conversing):
-    server = conversing(late=5)  # every fifth message is late by 600 ms
+    server = conversing(late=5)  # each fifth message is delayed by 600 ms
     result = measured(server.load("echo", rate=10, duration_s=2, connections=1, timeout_s=0.2))
-    # The fifth, tenth and fifteenth arrive after the following messages. The twentieth isn't awaited.
+    # The 5th, 10th and 15th messages arrive after their timeout. The load ends before the 20th arrives.
     assert (result.planned, result.ok, result.errors, result.unfinished) == (20, 16, {"timeout": 3}, 1)
     assert counts(result.deliveries) == (20, 19, 1, 0, 3)
     assert result.deliveries.lag_ms["max"] >= 600
     assert result.response_time_ms["max"] < result.deliveries.lag_ms["max"]
 
 
-def test_lost_connection_reopens_for_next_send(measured, conversing):
+def test_lost_connection_is_reopened(measured, conversing):
     server = conversing(close=10)
     result = measured(server.load("echo", rate=50, duration_s=1, connections=1, timeout_s=30.0))
     lost, reset = result.connections.lost, result.errors["reset"]
     assert (result.planned, result.ok + reset, list(result.errors)) == (50, 50, ["reset"])
     counted = server.counts()
-    # Every tenth message that the server gets ends its connection. Messages sent before the client notices are reset
-    # too: a slow server may even get two tenths from one connection.
+    # The server closes the connection after each tenth message. The messages that are sent before the client notices
+    # this are reset too. A slow server may even receive two tenth messages over a single connection.
     assert 0 < lost <= counted["messages"] // 10
     assert lost <= reset
     assert result.examples == {"reset": "the server closed the connection with 1011 busy"}
@@ -108,7 +108,7 @@ def test_lost_connection_reopens_for_next_send(measured, conversing):
     assert counted["handshakes"] in (lost, lost + 1)
 
 
-def test_refused_handshakes_are_connection_errors(measured, conversing):
+def test_refused_handshakes_are_errors(measured, conversing):
     result = measured(conversing(refuse=4).load("connect", rate=40, duration_s=1))
     assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
     assert result.examples == {"status": "status 503 instead of 101"}
@@ -123,7 +123,7 @@ def test_missing_server_is_reported(measured, conversing, unused_port, does, hel
 
 
 @pytest.mark.parametrize(("does", "held"), [("idle", {"receivers": 100, "rate": 0}), ("connect", {"connections": 100})])
-def test_generator_limit_ends_the_load(conversing, monkeypatch, tmp_path, does, held):
+def test_file_limit_of_generator_ends_load(conversing, monkeypatch, tmp_path, does, held):
     few = tmp_path / "node"
     few.write_text(f'#!/bin/sh\nulimit -n 64\nexec "{node.require()}" "$@"\n', encoding="utf-8")
     few.chmod(0o700)

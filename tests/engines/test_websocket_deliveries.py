@@ -1,4 +1,4 @@
-"""Test delivery counts at every receiver with a server of known behaviour, with one or several processes."""
+"""Test that the deliveries to all receivers are counted, with a known server and one or several load processes."""
 
 import dataclasses
 from math import inf
@@ -19,7 +19,7 @@ PLANNED = 300
 
 
 def as_it_was_served(deliveries, served):
-    """Check that deliveries are counted like the server's messages, and return the counts."""
+    """Check that the counted deliveries match the server's counts of its messages, and return the counts."""
     delivered = served["in order"] + served["overtaken"]
     missing = deliveries.expected - delivered
     truth = (deliveries.expected, delivered, missing, served["repeated"], served["overtaken"])
@@ -55,14 +55,14 @@ def test_deliveries_are_counted_exactly(measured, conversing, dialect):
     expected, *_ = as_it_was_served(result.deliveries, counted)
     assert expected == 3 * PLANNED
     assert result.deliveries.lag_ms["p50"] >= 50
-    assert result.response_time_ms["p50"] < result.deliveries.lag_ms["p50"]  # publishes are accepted immediately
+    assert result.response_time_ms["p50"] < result.deliveries.lag_ms["p50"]  # the server only delays deliveries
     assert [counted[f"published in {room}"] for room in range(4)] == [PLANNED // 4] * 4
-    # Each of five publishers has a connection for each of four rooms, even if one connection could serve all of them.
+    # Each of the five publishers opens a connection for each of the four rooms.
     assert result.connections.requested == result.connections.opened == counted["handshakes"] == 12 + 5 * 4
 
 
 @pytest.mark.parametrize("wrong", exhaustive_but(("mangle",), ["binary", "mangle"]))
-def test_different_echo_is_wrong(measured, conversing, wrong):
+def test_changed_echo_is_an_error(measured, conversing, wrong):
     result = measured(conversing(**{wrong: 10}).load("echo", rate=RATE, duration_s=0.5, connections=CONNECTIONS))
     assert (result.planned, result.ok, result.errors) == (100, 90, {"wrong-body": 10})
     assert result.examples == {"wrong-body": "the echo differs from the sent message"}
@@ -81,19 +81,19 @@ def test_shared_room_has_no_stray_messages(measured, conversing):
 
 def test_late_duplicates_are_counted(measured, conversing):
     for listens_s, again in ((0.0, 0), (1.0, 1)):
-        server = conversing(again=20)  # the last message, after all others have arrived
+        server = conversing(again=20)  # repeats the last message, after all messages have arrived
         result = measured(server.load("echo", rate=RATE, duration_s=0.1, connections=CONNECTIONS, listens_s=listens_s))
         assert (result.ok, result.deliveries.duplicate) == (20, again)
 
 
 def broadcast(server, **options):
-    """Return the result of a broadcast, by one process or by several."""
+    """Run a broadcast load and return its result."""
     return get("openloop").run(server.load("broadcast", **{"rate": 40, "duration_s": 1, "connections": 1, **options}))
 
 
 @pytest.mark.parametrize("processes", exhaustive_but((2,), [1, 2]))
-def test_last_receiver_is_the_slowest(conversing, processes):
-    server = conversing(late=8)  # one of four deliveries of every second message is late by 600 ms
+def test_slowest_receiver_sets_the_last_lag(conversing, processes):
+    server = conversing(late=8)  # delays 1 of the 4 deliveries of each second message by 600 ms
     result = broadcast(server, receivers=4, rate=20, processes=processes)
     found = result.deliveries
     assert (found.expected, found.missing, found.messages, found.whole) == (80, 0, 20, 20)
@@ -106,7 +106,7 @@ def test_last_receiver_is_the_slowest(conversing, processes):
     assert 0 < found.reading_lag_ms["max"] <= found.lag_ms["max"]
 
 
-def test_a_frozen_receiver_is_seen(conversing):
+def test_deliveries_of_frozen_receiver_are_missing(conversing):
     result = broadcast(conversing(frozen=True), receivers=5, duration_s=0.5)
     assert (result.planned, result.ok, result.connections.lost) == (20, 20, 0)
     assert counts(result.deliveries) == (100, 80, 20, 0, 0)
@@ -115,10 +115,10 @@ def test_a_frozen_receiver_is_seen(conversing):
 
 @pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain",), DIALECTS))
-def test_refusal_of_layer_is_an_error(conversing, dialect, processes):
+def test_message_refused_by_layer_is_error(conversing, dialect, processes):
     result = broadcast(conversing(dialect, full=4), receivers=5, processes=processes)
     assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
-    assert result.examples == {"status": "full: the layer did not accept it"}
+    assert result.examples == {"status": "full: the channel layer did not accept the message"}
     assert counts(result.deliveries) == (150, 150, 0, 0, 0)
     assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
 
@@ -127,11 +127,11 @@ def test_refusal_of_layer_is_an_error(conversing, dialect, processes):
 @pytest.mark.parametrize(
     ("takes_ms", "falls_behind"), [(10, True), pytest.param(1, False, marks=pytest.mark.exhaustive)]
 )
-def test_growing_backlog_of_deliveries_is_seen(conversing, takes_ms, falls_behind, processes):
-    server = conversing(queue=takes_ms)  # delays each of 200 deliveries per second
+def test_growing_backlog_of_deliveries_is_measured(conversing, takes_ms, falls_behind, processes):
+    server = conversing(queue=takes_ms)  # each of 200 deliveries per second waits for the previous one
     result = broadcast(server, receivers=5, processes=processes, timeout_s=5.0)
     assert (result.planned, result.ok) == (40, 40)
-    assert result.backlog[0] < 20  # the publishes aren't delayed
+    assert result.backlog[0] < 20  # the confirmations aren't delayed
     found = result.deliveries
     assert (found.expected, found.missing) == (200, 0)
     [grown] = found.backlog
@@ -140,7 +140,7 @@ def test_growing_backlog_of_deliveries_is_seen(conversing, takes_ms, falls_behin
 
 
 @pytest.mark.parametrize("processes", exhaustive_but((3,), [1, 3]))
-def test_delivery_in_other_room_breaks_contract(conversing, processes):
+def test_delivery_to_wrong_room_breaks_contract(conversing, processes):
     result = broadcast(conversing(stray=10), receivers=6, rooms=3, rate=60, duration_s=0.5, processes=processes)
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)
     assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
@@ -148,8 +148,8 @@ def test_delivery_in_other_room_breaks_contract(conversing, processes):
     assert result.examples == {"wrong-body": "12 messages reached the wrong connections"}
 
 
-def test_chat_message_elsewhere_is_stray(conversing):
-    server = conversing("chat", astray=10)  # also by the publishers
+def test_misdirected_chat_message_is_stray(conversing):
+    server = conversing("chat", astray=10)  # publishers in the room also receive the messages
     result = broadcast(server, receivers=12, rooms=4, rate=RATE, duration_s=0.5, connections=2)
     assert (result.planned, result.ok, counts(result.deliveries)) == (100, 100, (300, 300, 0, 0, 0))
     assert result.deliveries.stray == server.counts()["astray"] == 10 * (3 + 2)
@@ -158,15 +158,15 @@ def test_chat_message_elsewhere_is_stray(conversing):
 @pytest.mark.parametrize(
     ("rooms", "planned"),
     [
-        # Four receivers are in the first room, and three in each other room.
+        # The first room has four receivers, and the other rooms have three.
         pytest.param(4, [160], marks=pytest.mark.exhaustive),
         pytest.param(4, [80, 80], marks=pytest.mark.exhaustive),
         (4, [80, 40, 40]),
-        (1, [40, 0, 0]),  # its receivers are in several processes
+        (1, [40, 0, 0]),  # several processes share the receivers of the room
         pytest.param(2, [40, 40, 0], marks=pytest.mark.exhaustive),
     ],
 )
-def test_processes_share_rooms_without_change(conversing, rooms, planned):
+def test_results_with_several_processes_are_equal(conversing, rooms, planned):
     server = conversing(drop=40)
     talk = {"receivers": 13, "rooms": rooms, "connections": 2, "processes": len(planned)}
     result = broadcast(server, rate=50 * rooms, duration_s=0.8, **talk)
@@ -179,13 +179,13 @@ def test_processes_share_rooms_without_change(conversing, rooms, planned):
     assert [part.planned for part in result.generator] == planned
 
 
-def test_closed_loop_fills_shared_room(conversing):
+def test_closed_loop_broadcasts_to_shared_room(conversing):
     result = broadcast(conversing(), receivers=4, rate=None, duration_s=0.3, connections=2, processes=2)
     assert result.ok == result.sent == result.deliveries.messages == result.deliveries.whole > 10
     assert counts(result.deliveries) == (4 * result.ok, 4 * result.ok, 0, 0, 0)
 
 
-def test_unconfirmed_message_may_be_missing(conversing):
+def test_unconfirmed_messages_are_missing(conversing):
     result = broadcast(conversing(close=10), receivers=4, rate=50)
     assert (result.planned, result.ok, result.errors) == (50, 45, {"reset": 5})
     assert (result.deliveries.expected, result.deliveries.missing) == (200, 20)

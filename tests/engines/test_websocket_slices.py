@@ -1,4 +1,4 @@
-"""Test WebSocket loads in slices: connections stay open between slices, and lost ones are replaced."""
+"""Test WebSocket loads in slices: connections stay open between slices, and lost connections are reopened."""
 
 import pytest
 
@@ -9,9 +9,9 @@ pytestmark = pytest.mark.servers
 
 @pytest.fixture
 def in_slices(generating):
-    """Return a function that makes a load in that number of slices.
+    """Return a function that runs a load in a number of slices.
 
-    It returns the result, and whether each slice waited without success.
+    It returns the result, and a list that shows which slices waited for missing messages until the grace period ended.
     """
 
     def make(load, slices, between=lambda: None, warm_up_s=0.0, **options):
@@ -54,18 +54,18 @@ def test_warmup_messages_are_not_counted(in_slices, conversing, does, each):
     assert (result.duration_s, sum(row.ok for row in result.timeline)) == (1, 40)
 
 
-def test_settling_messages_are_billed_not_measured(in_slices, conversing):
+def test_settling_messages_are_only_billed(in_slices, conversing):
     server = conversing()
     result, _ = in_slices(server.load("echo", rate=None, duration_s=0.2, connections=2), 2, settle_s=0.1)
     assert 0 < result.planned == result.ok == result.deliveries.delivered < result.billed
     assert (result.billed, server.counts()["handshakes"]) == (server.counts()["messages"], 2)
 
 
-def test_billed_bytes_cover_all_messages(in_slices, conversing):
+def test_bytes_of_all_messages_are_counted(in_slices, conversing):
     load = conversing().load("echo", rate=40, duration_s=1, connections=2, size=100)
     result, _ = in_slices(load, 2, warm_up_s=0.25, settle_s=0.25)
     assert (result.ok, result.billed) == (40, 60)
-    assert result.connections.sent_bytes == 60 * (6 + 100)  # a header of 2 bytes and a mask of 4
+    assert result.connections.sent_bytes == 60 * (6 + 100)  # the header is 2 bytes, and the mask 4 bytes
     assert result.connections.received_bytes == 60 * (2 + 100)
 
 
@@ -79,32 +79,32 @@ def test_lost_connections_reopen_before_slices(in_slices, conversing, does, rece
     result, _ = in_slices(load, 2, server.kick)
     assert (result.connections.opened, result.connections.lost) == (held, 2 * held)
     assert result.connections.reason == "the server closed the connection with 1001 restarting"
-    assert server.counts()["handshakes"] == 2 * held  # they aren't needed after the last slice
+    assert server.counts()["handshakes"] == 2 * held  # not reopened after the last slice
     assert (result.ok, result.errors) == (ok, {})
     found = result.deliveries
     assert (found and (found.expected, found.missing)) == deliveries
 
 
-def test_slice_ignores_losses_of_earlier_slices(in_slices, conversing):
-    server = conversing(drop=60)  # one delivery of the second slice, and one of the third
+def test_slice_ignores_losses_before_it(in_slices, conversing):
+    server = conversing(drop=60)  # drops a delivery in the second slice, and another in the third
     load = server.load("broadcast", receivers=4, rate=40, duration_s=1, connections=1, timeout_s=600.0)
     result, in_vain = in_slices(load, 4, grace_s=1.5)
     assert in_vain == [False, True, True, False]
     assert (result.deliveries.expected, result.deliveries.missing) == (160, 2)
 
 
-def test_slice_waits_for_its_grace_period(in_slices, conversing):
-    server = conversing(drop=15)  # one of the second ten messages, and one of the third
+def test_slice_waits_until_grace_period_ends(in_slices, conversing):
+    server = conversing(drop=15)  # drops a message in the second slice, and another in the third
     load = server.load("echo", rate=40, duration_s=1, connections=2, timeout_s=600.0)
     result, in_vain = in_slices(load, 4, grace_s=1.0)
     assert in_vain == [False, True, True, False]
     assert (result.planned, result.sent, result.ok, result.unfinished) == (40, 40, 38, 2)
 
 
-def test_slice_ignores_lost_receiver(in_slices, conversing):
-    server = conversing(leave=15)  # the fifteenth of twenty messages disconnects one of four receivers
+def test_slice_does_not_await_lost_receiver(in_slices, conversing):
+    server = conversing(leave=15)  # the 15th of 20 messages disconnects 1 of 4 receivers
     load = server.load("broadcast", receivers=4, rate=40, duration_s=0.5, connections=1, timeout_s=600.0)
-    result, _ = in_slices(load, 1)  # for ten minutes, if it waits for lost messages
+    result, _ = in_slices(load, 1)  # waiting for lost messages would take ten minutes
     assert (result.planned, result.ok, result.connections.lost) == (20, 20, 1)
     assert (result.deliveries.expected, result.deliveries.missing) == (80, 6)
 
@@ -117,7 +117,7 @@ def test_all_message_sizes_are_counted(measured, conversing):
 
 
 @pytest.mark.parametrize("rate", [40, None])
-def test_connecting_slice_waits_for_all_closes(in_slices, conversing, rate):
+def test_slice_ends_after_connections_are_closed(in_slices, conversing, rate):
     server = conversing(closing=300)
 
     def all_closed():

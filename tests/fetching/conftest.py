@@ -1,4 +1,4 @@
-"""Provide origins, clients of every kind, and the views over both of Django's handlers."""
+"""Provide origins, all HTTP clients, and requests to the fetching views over Django's WSGI and ASGI handlers."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ from tests.fixtures.fetches import Fetcher, Origin  # noqa: E402
 
 @pytest.fixture
 def origin():
-    """Return a function that starts an origin with a recipe."""
+    """Return a function that starts an origin that plays a recipe."""
     with contextlib.ExitStack() as stack:
 
         def play(recipe):
@@ -34,7 +34,7 @@ def origin():
 
 @pytest.fixture(params=[*clients.OF_THREADS, *clients.OF_LOOPS])
 def fetcher(request):
-    """Return a function that returns a client of an origin at a URL, with unusual settings."""
+    """Return a function that creates a client that fetches from a URL. Keyword arguments change its settings."""
     with contextlib.ExitStack() as stack:
 
         def make(url, folder=None, **changes):
@@ -48,9 +48,9 @@ def fetcher(request):
 
 @pytest.fixture
 def served(origin):
-    """Return a function that lets the views fetch from a URL, with unusual settings.
+    """Return a function that sets the URL from which the views fetch. Keyword arguments change the views' settings.
 
-    The process forgets its origin before and after the test.
+    Clients, breakers and cached answers are removed before and after the test.
     """
     with contextlib.ExitStack() as stack:
 
@@ -71,7 +71,7 @@ def _forget():
 
 @pytest.fixture(params=["wsgi", "asgi"])
 def ask(request):
-    """Return a function that returns the answers to paths, one after the other, through one of Django's handlers."""
+    """Return a function that requests paths one after another through Django's WSGI or ASGI handler."""
 
     async def through_asgi(paths, headers):
         client = AsyncClient(raise_request_exception=False)

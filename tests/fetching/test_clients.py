@@ -1,4 +1,4 @@
-"""Test the HTTP clients over real connections, with an origin that is slow, fails, or disconnects."""
+"""Test the HTTP clients over real connections to an origin that is slow, fails or disconnects."""
 
 import asyncio
 import math
@@ -19,7 +19,7 @@ RESETTING = {"stages": [{"at": 0, "resets": 1}]}
 
 
 @pytest.mark.parametrize("status", [200, 201, 404, 503])
-def test_answer_is_passed_on(origin, fetcher, status):
+def test_answer_is_returned(origin, fetcher, status):
     recipe = {"stages": [{"at": 0, "status": status}], "body": '{"a": 1}', "headers": JSON}
     found = fetcher(origin(recipe).url).fetch()
     assert found.status == status
@@ -56,7 +56,7 @@ def test_slow_origin_times_out(origin, fetcher, stage, error):
     assert client.shown == (0, 0)
 
 
-def test_no_connection_is_a_failure(fetcher):
+def test_refused_connection_is_a_failure(fetcher):
     assert isinstance(fetcher("http://127.0.0.1:1").fetch(), Failed)  # without a listener
 
 
@@ -86,7 +86,7 @@ def test_pool_use_is_written_to_file(origin, fetcher, tmp_path):
 
 
 def test_connection_wait_times_out(origin, fetcher):
-    """The pool has one connection, and each fetch holds it until it times out, so most fetches wait without success."""
+    """Check that most fetches time out while they wait for the only connection, which another fetch uses."""
     client = fetcher(origin(SLOW).url, pool_size=1, timeout_s=0.5)
     found = [outcome(future) for future in [client.begin() for _ in range(16)]]
     assert {type(one) for one in found} == {NotInTime, Exhausted}
@@ -95,7 +95,7 @@ def test_connection_wait_times_out(origin, fetcher):
 
 
 @pytest.mark.parametrize(("changes", "opened"), [({}, 1), ({"keep_alive": False}, 6), ({"pools": 3}, 3)])
-def test_keep_alive_with_several_pools(origin, fetcher, changes, opened):
+def test_number_of_connections_depends_on_settings(origin, fetcher, changes, opened):
     playing = origin(WELL)
     client = fetcher(playing.url, **changes)
     assert [client.fetch().status for _ in range(6)] == [200] * 6
@@ -103,13 +103,13 @@ def test_keep_alive_with_several_pools(origin, fetcher, changes, opened):
     assert (counts["connections_opened"], counts["connections_reused"]) == (opened, 6 - opened)
 
 
-@pytest.mark.parametrize("fetcher", clients.OF_LOOPS, indirect=True)  # a thread can't be cancelled
+@pytest.mark.parametrize("fetcher", clients.OF_LOOPS, indirect=True)  # fetches in threads can't be cancelled
 def test_cancelled_fetch_frees_its_connection(origin, fetcher):
     playing = origin(SLOW)
     client = fetcher(playing.url, pool_size=1, timeout_s=PATIENCE_S)
     fetching, waiting = client.begin(), client.begin()
     wait_for(lambda: client.shown == (1, 1) and playing.counts()["in_flight"] == 1)
-    waiting.cancel()  # simultaneous fetches of HTTPX may lose their place in the queue: docs/slow-origin.rst
+    waiting.cancel()  # one at a time, because of a problem of HTTPX (docs/slow-origin.rst)
     wait_for(lambda: client.shown == (1, 0))
     fetching.cancel()
     assert wait_for(lambda: playing.counts()["fates"].get("gone"))
@@ -119,7 +119,7 @@ def test_cancelled_fetch_frees_its_connection(origin, fetcher):
 
 
 def test_aiohttp_does_not_round_timeouts():
-    """By default, it rounds timeouts of more than five seconds up to a whole second of the loop's clock."""
+    """By default, aiohttp ends timeouts of more than five seconds only at whole seconds of the event loop's clock."""
     with_aiohttp = pytest.importorskip("fetching.with_aiohttp")
 
     async def timeout():

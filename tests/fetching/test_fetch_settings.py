@@ -1,4 +1,4 @@
-"""Test the fetching views' settings from the environment, which the harness checks in the same way."""
+"""Test the environment variables of the fetching views, which the project and the harness must check equally."""
 
 from pathlib import Path
 
@@ -43,13 +43,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("name", "value", "field", "expected"), RIGHT)
-def test_a_variable_is_a_setting(name, value, field, expected):
+def test_variables_become_settings(name, value, field, expected):
     assert getattr(project.fetching({name: value}), field) == expected
     assert knobs.KNOBS[name].fits(value)
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
-def test_invalid_setting_is_named_by_both(name, value):
+def test_invalid_setting_is_refused_by_both(name, value):
     with pytest.raises(ImproperlyConfigured, match=f"{name} is "):
         project.fetching({name: value})
     assert not knobs.KNOBS[name].fits(value)
@@ -60,7 +60,7 @@ def test_empty_variable_means_default():
     assert project.fetching({"RUN_DIR": "/run/x"}).url_file == Path("/run/x/origin.url")
 
 
-def test_harness_knows_the_same_clients():
+def test_harness_and_project_have_same_values():
     assert set(project.CLIENTS) == set(harness.CLIENTS) == {*clients.OF_THREADS, *clients.OF_LOOPS}
     assert tuple(clients.OF_THREADS) == harness.SYNCHRONOUS
     assert tuple(clients.OF_LOOPS) == harness.ASYNCHRONOUS

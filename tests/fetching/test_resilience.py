@@ -1,4 +1,4 @@
-"""Test the steps of a resilient fetch and the circuit breaker, without threads, clocks or an origin."""
+"""Test the steps of a resilient fetch, and the circuit breaker. No threads, clocks or origins are needed."""
 
 import asyncio
 import contextlib
@@ -16,9 +16,9 @@ LATE, FULL = NotInTime(), Exhausted()
 
 
 def went(resilience, *results):
-    """Return the steps of a fetch whose fetches have these results, and the returned answer.
+    """Return the steps of a resilient fetch, and the answer that it delivers.
 
-    ``copy`` is the stale copy.
+    ``results`` are the results of its fetches, and of the search for a stale copy.
     """
     course, results = resilience.course(), list(results)
     steps, result = [], None
@@ -43,17 +43,17 @@ def resilience():
         ([MISSING], "fetch keep", Delivered(MISSING)),
         ([BROKEN, FINE], "fetch pause fetch keep", Delivered(FINE)),
         ([Failed(), FINE], "fetch pause fetch keep", Delivered(FINE)),
-        ([LATE, None], "fetch recall", Delivered(LATE)),  # it used all of the time
+        ([LATE, None], "fetch recall", Delivered(LATE)),  # no time is left for a retry
         ([FULL, None], "fetch recall", Delivered(FULL)),
         ([BROKEN, BROKEN, FINE], "fetch pause fetch recall", Delivered(FINE, stale=True)),
         ([BROKEN, BROKEN, None], "fetch pause fetch recall", Delivered(BROKEN)),
     ],
 )
-def test_failure_is_retried_then_answered_stale(resilience, results, steps, delivered):
+def test_failure_is_retried_before_stale_copy(resilience, results, steps, delivered):
     assert went(resilience, *results) == (steps.split(), delivered)
 
 
-def test_one_answer_per_second_is_kept():
+def test_one_answer_per_second_is_stored():
     now = [0.0]
     resilience = Resilience(clock=lambda: now[0])
     assert went(resilience, FINE)[0] == ["fetch", "keep"]
@@ -63,19 +63,19 @@ def test_one_answer_per_second_is_kept():
     assert went(resilience, FINE)[0] == ["fetch", "keep"]
 
 
-def test_retries_are_at_most_a_tenth(resilience):
+def test_number_of_retries_is_limited(resilience):
     retried = sum("pause" in went(resilience, BROKEN, BROKEN, None)[0] for _ in range(500))
     assert MAX_RETRIES <= retried <= MAX_RETRIES + 500 * RETRIES_PER_FETCH
 
 
-def test_saved_retries_have_an_end():
+def test_number_of_saved_retries_is_limited():
     budget = Budget()
     for _ in range(1000):
         budget.earn()
     assert sum(budget.spend() for _ in range(100)) == MAX_RETRIES
 
 
-def test_open_breaker_sends_no_fetch():
+def test_open_breaker_prevents_fetches():
     resilience = Resilience(Breaker(failures=2, open_s=60))
     assert went(resilience, BROKEN, BROKEN, None)[1] == Delivered(BROKEN)
     steps, delivered = went(resilience, FINE)
@@ -103,7 +103,7 @@ def test_cancelled_fetch_leaves_breaker_unchanged():
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Return a list with the seconds of the library's clock."""
+    """Replace the breaker's clock. Return a list with its time in seconds, which tests can change."""
     now = [100.0]
     monkeypatch.setattr(circuitbreaker, "monotonic", lambda: now[0])
     return now
@@ -116,16 +116,16 @@ def fetched(breaker, failed):
 
 @pytest.mark.parametrize(
     ("course", "state"),
-    [  # F is a failed fetch, a dot a successful one, ? a cancelled one, and > a pause of 2.1 s
+    [  # F: a failed fetch, a dot: a successful fetch, ?: a cancelled fetch, >: a pause of 2.1 s
         ("FF.FF", "closed"),
         ("FF.FFF", "open"),
         ("FFF>F", "open"),
         ("FFF>.", "closed"),
-        ("FFF>?", "half_open"),  # PyBreaker and the unchanged library would say closed
+        ("FFF>?", "half_open"),  # PyBreaker and the original library would close
         ("FFF>?F", "open"),
     ],
 )
-def test_breaker_opens_then_admits_one_fetch(clock, course, state):
+def test_breaker_opens_and_closes_after_fetches(clock, course, state):
     breaker = Breaker(failures=3, open_s=2)
     for event in course:
         if event == ">":
@@ -146,7 +146,7 @@ def test_half_open_breaker_allows_one_fetch(clock):
         pass
 
 
-def test_older_fetches_do_not_affect_breaker(clock):
+def test_earlier_fetch_does_not_close_breaker(clock):
     breaker = Breaker(failures=3, open_s=2)
     with breaker.asking() as early:
         for _ in range(3):

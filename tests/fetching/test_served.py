@@ -1,4 +1,4 @@
-"""Test the views that fetch on real servers, with an origin as their service."""
+"""Test the fetching views on real servers, with an origin as their supporting service."""
 
 import urllib.error
 import urllib.request
@@ -17,7 +17,7 @@ pytest.importorskip("aiohttp")
 
 
 def get(url):
-    """Return the status, body and headers of an answer."""
+    """Request a URL, and return the status, body and headers of the answer."""
     try:
         with urllib.request.urlopen(url, timeout=60) as response:
             return response.status, response.read(), response.headers
@@ -28,7 +28,7 @@ def get(url):
 
 @pytest.mark.parametrize("name", exhaustive_but("uvicorn", ["gunicorn-gthread", "gunicorn-gevent", "uvicorn"]))
 def test_started_setup_fetches_immediately(name):
-    """There are two processes, and the origin's answers take so long that all requests are in flight together."""
+    """Check the first answers, and the use of the pools while the origin delays all answers."""
     knobs = {"WORKERS": "2", "THREADS": "8", "POOL_SIZE": "2", "ORIGIN_RECIPE": "slow", "FETCH_TIMEOUT": "60"}
     with served(name, "origin", **knobs) as running:
         url = f"{running.url}/either/fetch"
@@ -44,7 +44,7 @@ def test_started_setup_fetches_immediately(name):
         files.close()
 
 
-def test_origin_url_prevents_the_service(origin):
+def test_origin_url_replaces_the_service(origin):
     playing = origin({**WELL, "body": "the named one"})
     with served("gunicorn", "origin", ORIGIN_URL=playing.url) as running:
         assert get(f"{running.url}/fetch")[:2] == (200, b"the named one")
@@ -54,8 +54,8 @@ def test_origin_url_prevents_the_service(origin):
 
 
 @pytest.mark.exhaustive
-def test_check_requests_fetching_views(cli):
-    cli.env |= {"FETCH_TIMEOUT": "0.05"}  # `check` doesn't use it, because a slow machine isn't a difference
+def test_check_supports_fetching_views(cli):
+    cli.env |= {"FETCH_TIMEOUT": "0.05"}  # `check` ignores it, because a slow machine isn't a difference
     code, printed, errors = cli.run("check", "gunicorn", "uvicorn", "--path", "/fetch", "--path", "/either/fetch")
     assert code == 0, printed + errors
     assert "2 requests to each of 2 setups: 0 differences" in printed

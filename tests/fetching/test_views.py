@@ -1,4 +1,4 @@
-"""Test the views that fetch through both of Django's handlers."""
+"""Test the fetching views with Django's WSGI and ASGI handlers."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ FAILING = {"stages": [{"at": 0, "status": 503}]}
 pytest.importorskip("aiohttp")
 
 
-def test_every_view_returns_the_answer(origin, served, ask):
+def test_all_views_return_the_answer(origin, served, ask):
     served(origin({**WELL, "stages": [{"at": 0, "status": 201}], "headers": {"content-type": "text/css"}}).url)
     for response in ask(*PLAIN, *RESILIENT):
         assert (response.status_code, response.content) == (201, b"fine")
@@ -32,12 +32,12 @@ def test_every_view_returns_the_answer(origin, served, ask):
     ("recipe", "status", "kind", "says"),
     [
         ({"stages": [{"at": 0, "latency": "10m"}]}, 504, "timeout", "the origin did not answer within FETCH_TIMEOUT"),
-        ({"stages": [{"at": 0, "resets": 1}]}, 502, "failed", "no connection to the origin, or it broke"),
+        ({"stages": [{"at": 0, "resets": 1}]}, 502, "failed", "the connection to the origin failed or broke"),
     ],
 )
-def test_failure_has_status_with_text(origin, served, ask, recipe, status, kind, says):
+def test_failure_is_explained_in_response(origin, served, ask, recipe, status, kind, says):
     served(origin(recipe).url, timeout_s=0.2)
-    for response in ask(*PLAIN, *RESILIENT[:2]):  # for the third, the breaker would be open
+    for response in ask(*PLAIN, *RESILIENT[:2]):  # the third request would find an open breaker
         assert (response.status_code, response["X-Fetch-Failed"]) == (status, kind)
         assert response.content.decode() == f"{says}\n"
 
@@ -60,7 +60,7 @@ def test_resilient_views_mark_stale_copies(origin, served, ask):
     assert [response.status_code for response in ask(*PLAIN)] == [503] * 3
 
 
-def test_open_breaker_spares_the_origin(origin, served, ask):
+def test_open_breaker_protects_the_origin(origin, served, ask):
     playing = origin(FAILING)
     served(playing.url)
     last = ask(*RESILIENT[:2] * 10)[-1]
@@ -78,17 +78,17 @@ def test_request_cannot_choose_the_origin(origin, served, ask):
     assert playing.counts()["fates"] == {"answered": 1}
 
 
-def test_unsuitable_client_names_suitable_clients(origin, served, ask):
+def test_unsuitable_client_error_suggests_clients(origin, served, ask):
     served(origin(WELL).url, client="requests")
     one, other, either = ask(*PLAIN)
     assert one.status_code == 200
     assert other.status_code == 500
-    says = "HTTP_CLIENT=requests does not work in a view that is asynchronous. Use aiohttp or httpx-async\n"
+    says = "HTTP_CLIENT=requests does not work in asynchronous views. Use aiohttp or httpx-async\n"
     assert other.content.decode() == says
-    assert either.status_code == (200 if ask.handler == "wsgi" else 500)  # it is the view of the handler's kind
+    assert either.status_code == (200 if ask.handler == "wsgi" else 500)  # sync over WSGI
 
 
-def test_missing_origin_is_reported_until_started(origin, served, ask, tmp_path):
+def test_missing_origin_is_reported(origin, served, ask, tmp_path):
     served(None, url_file=None)
     for response in ask(*PLAIN, *RESILIENT):
         assert (response.status_code, response["X-Fetch-Failed"]) == (503, "no-origin")
@@ -127,8 +127,8 @@ def test_disconnected_client_cancels_the_fetch(origin, served, path):
     assert (clients._gauge().in_use, clients._gauge().waiting) == (0, 0)
 
 
-def test_async_view_over_wsgi_closes_connections(origin, served):
-    """Its event loop ends with the request, and so does its pool."""
+def test_async_view_over_wsgi_disconnects(origin, served):
+    """Check that the connections are closed, because the event loop and its pool end with the request."""
     playing = origin(WELL)
     served(playing.url)
     assert [Client().get("/async/fetch").status_code for _ in range(3)] == [200] * 3

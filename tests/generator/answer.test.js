@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Answer } from '../../loadtests/generator/answer.js';
 
-/** Return the parts of an answer whose bytes arrive in these pieces. */
+/** Parse an answer whose bytes arrive in these pieces, and return its parts. */
 function parsed(pieces, method = 'GET') {
   const seen = { status: null, body: '', isComplete: false, isUntilClose: false };
   const answer = new Answer(method, {
@@ -13,7 +13,7 @@ function parsed(pieces, method = 'GET') {
   for (const piece of pieces) {
     const buffer = Buffer.from(piece, 'latin1');
     answer.take(buffer);
-    buffer.fill(0); // the socket's buffer is used again
+    buffer.fill(0); // the socket reuses its buffer
   }
   const { isComplete, isUntilClose } = answer;
   return { ...seen, isComplete, isUntilClose };
@@ -28,7 +28,7 @@ for (const [what, whole] of [
   ['in chunks', CHUNKS],
   ['after interim answers', `HTTP/1.1 100 \r\n\r\nHTTP/1.1 103 Hints\r\nContent-Length: 3\r\n\r\n${CHUNKS}`],
 ]) {
-  test(`a body ${what} may be cut anywhere`, () => {
+  test(`a body ${what} may arrive in any two pieces`, () => {
     assert.deepEqual(parsed([whole]), OK);
     assert.deepEqual(parsed(whole), OK); // byte by byte
     for (let at = 1; at < whole.length; at++) {
@@ -38,7 +38,7 @@ for (const [what, whole] of [
   });
 }
 
-test('a body without length ends with the connection', () => {
+test('a body without a length ends when the connection closes', () => {
   assert.deepEqual(parsed([`${HEAD}\r\nhello `, 'world']), { ...OK, isComplete: false, isUntilClose: true });
 });
 
@@ -48,7 +48,7 @@ for (const [method, head] of [
   ['GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 11\r\n'],
   ['GET', 'HTTP/1.0 200\r\nContent-Length: 0\r\n'],
 ]) {
-  test(`an answer to ${method} without body is complete: ${head.slice(9, 12)}`, () => {
+  test(`an answer to ${method} without a body is complete: ${head.slice(9, 12)}`, () => {
     const { isComplete, body } = parsed([`${head}\r\n`], method);
     assert.deepEqual([isComplete, body], [true, '']);
   });
@@ -56,9 +56,9 @@ for (const [method, head] of [
 
 for (const [what, bytes, message] of [
   ['another protocol', 'SSH-2.0\r\n\r\n', /is not HTTP\/1.1: 'SSH-2.0'/],
-  ['a wrong length', `${HEAD}Content-Length: 1x\r\n\r\n`, /Content-Length is '1x'/],
-  ['a wrong size of a chunk', `${HEAD}Transfer-Encoding: chunked\r\n\r\nxy\r\n`, /starts with 'xy'/],
-  ['a longer chunk', `${HEAD}Transfer-Encoding: chunked\r\n\r\n1\r\nabc`, /longer than its size/],
+  ['an invalid length', `${HEAD}Content-Length: 1x\r\n\r\n`, /Content-Length is '1x'/],
+  ['an invalid chunk size', `${HEAD}Transfer-Encoding: chunked\r\n\r\nxy\r\n`, /starts with 'xy'/],
+  ['a chunk with too many bytes', `${HEAD}Transfer-Encoding: chunked\r\n\r\n1\r\nabc`, /longer than its declared size/],
   ['an endless head', `${HEAD}${'X-Y: Z\r\n'.repeat(9000)}`, /longer than 65536 bytes/],
 ]) {
   test(`${what} is an error`, () => assert.throws(() => parsed([bytes]), message));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Server, made } from './simulated.js';
 
-/** Return the times when each connection was used, after a pause at the start has opened all ten. */
+/** Return the times at which each connection was used. A pause at the start opens all ten connections. */
 function uses(rate, wholeMs) {
   const server = new Server({ eachMs: 1, pauseMs: 15_000 / rate, every: 20, random: false });
   server.next = () => Infinity; // a single pause
@@ -17,8 +17,8 @@ test('connections of an open loop take turns', () => {
   assert.ok(Math.min(...counts) > 190 && Math.max(...counts) < 230, `${counts}`);
 });
 
-test('an idle connection is not used late', () => {
+test('a connection is not used after a long idle time', () => {
   const rested = uses(2, 60_000).flatMap((sends) => sends.slice(1).map((at, place) => at - sends[place]));
   const late = rested.filter((ms) => ms > 4000);
-  assert.ok(late.length <= 10, `${late}`); // only during the pause
+  assert.ok(late.length <= 10, `${late}`); // the ten connections that the pause opened
 });

@@ -7,7 +7,7 @@ import { Deliveries } from '../../loadtests/generator/deliveries.js';
 
 const MS = 1000; // microseconds
 
-/** Expect messages 0, 1, 2, ... of the stream 'a' at the receiver 1. Message k is due at 100 k. */
+/** Expect messages 0, 1, 2, ... of the stream 'a' at receiver 1. Message k is due at 100 k ms. */
 function expecting(count) {
   const deliveries = new Deliveries();
   for (let number = 0; number < count; number++) {
@@ -28,11 +28,11 @@ test('messages sent before a receiver joined don\'t count', () => {
   assert.deepEqual(counts(deliveries), { expected: 1, delivered: 1, missing: 0, duplicate: 0, reordered: 0 });
 });
 
-test('a number that does not follow the one before is a mistake of the protocol', () => {
-  assert.throws(() => expecting(2).expect(1, 'a', 3, 0), /stream a, receiver 1: 3 is expected after 1/);
+test('a number that does not follow the previous number breaks the protocol', () => {
+  assert.throws(() => expecting(2).expect(1, 'a', 3, 0), /stream a, receiver 1: number 3 can't follow 1/);
 });
 
-test('an arrival may come before it is expected', () => {
+test('a message may arrive before it is expected', () => {
   const deliveries = new Deliveries();
   [1, 0, 1].forEach((number, k) => deliveries.arrived(1, 'a', number, 200 + k));
   assert.deepEqual(counts(deliveries), { expected: 0, delivered: 0, missing: 0, duplicate: 0, reordered: 0 });
@@ -42,7 +42,7 @@ test('an arrival may come before it is expected', () => {
   assert.deepEqual([deliveries.lag.max, deliveries.lag.sum], [11 * MS, 16 * MS]);
 });
 
-test('arrived messages don\'t use memory', () => {
+test('messages that have arrived use no memory', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');
   const deliveries = new Deliveries();
@@ -62,11 +62,11 @@ test('arrived messages don\'t use memory', () => {
   deliver(2000, 12_000);
   collect();
   const bytes = process.memoryUsage().heapUsed - before;
-  assert.ok(bytes < 500_000, `${bytes} bytes more after 500,000 deliveries`); // one byte of each message
+  assert.ok(bytes < 500_000, `${bytes} bytes more after 500,000 deliveries`); // one byte for each message
   assert.deepEqual([deliveries.delivered, deliveries.missing], [50 * 11_988, 50 * 12]);
 });
 
-test('losses of an earlier slice aren\'t awaited, but may arrive', () => {
+test('messages lost in an earlier slice aren\'t awaited, but count if they arrive', () => {
   const deliveries = expecting(3);
   deliveries.arrived(1, 'a', 0, 5);
   assert.equal(deliveries.awaited, 2);
@@ -81,7 +81,7 @@ test('losses of an earlier slice aren\'t awaited, but may arrive', () => {
   assert.equal(deliveries.lag.max, 205 * MS);
 });
 
-test('a withdrawn message isn\'t expected, and counts only if it arrived before', () => {
+test('a withdrawn message isn\'t expected, and counts only if it had already arrived', () => {
   const deliveries = expecting(3);
   deliveries.arrived(1, 'a', 1, 105);
   [1, 2].forEach((number) => deliveries.withdraw(1, 'a', number));
@@ -92,10 +92,10 @@ test('a withdrawn message isn\'t expected, and counts only if it arrived before'
   assert.deepEqual(counts(deliveries), { expected: 3, delivered: 2, missing: 1, duplicate: 0, reordered: 0 });
 });
 
-test('outstanding messages are missing, and no later message has arrived', () => {
+test('a message is outstanding until it or a later message arrives', () => {
   const deliveries = expecting(5);
   assert.equal(deliveries.underWay, 5);
-  deliveries.arrived(1, 'a', 2, 205); // 0 and 1 are lost or late
+  deliveries.arrived(1, 'a', 2, 205); // messages 0 and 1 are lost or late
   assert.equal(deliveries.underWay, 2);
   deliveries.arrived(1, 'a', 0, 206);
   deliveries.withdraw(1, 'a', 3);
@@ -120,12 +120,12 @@ test('messages of a lost receiver stay missing, and aren\'t awaited', () => {
   assert.deepEqual([deliveries.awaited, deliveries.underWay, deliveries.missing], [0, 0, 4]);
 });
 
-/** Send a message of the stream 'a' to the receivers from 1 on. It is due at 100 times its number. */
+/** Send message k of the stream 'a' to receivers 1, 2, 3, ... It is due at 100 k ms. */
 function publish(deliveries, number, receivers) {
   deliveries.publish(Array.from({ length: receivers }, (_, k) => ({ name: k + 1 })), 'a', number, 100 * number);
 }
 
-test('a message is whole when its last receiver first gets it', () => {
+test('a message is complete when the last receiver first receives it', () => {
   const deliveries = new Deliveries();
   [0, 1, 2].forEach((number) => publish(deliveries, number, 3));
   [2, 7].forEach((number) => deliveries.lastReceivers.withdraw('a', number)); // without a receiver
@@ -137,7 +137,7 @@ test('a message is whole when its last receiver first gets it', () => {
   assert.deepEqual([messages, whole, last.max_us, last.sum_us], [2, 1, 70 * MS, 70 * MS]);
 });
 
-test('each delivery has how long it may have lain in the generator', () => {
+test('each delivery records how long it may have waited in the generator', () => {
   const deliveries = new Deliveries((at) => at / 10);
   publish(deliveries, 0, 2);
   [[1, 20], [2, 50], [2, 90]].forEach(([receiver, at]) => deliveries.arrived(receiver, 'a', 0, at));
@@ -157,7 +157,7 @@ test('a slice that was stopped, or only warms up, has no backlog', () => {
 test('the number of outstanding messages may vary without growing', () => {
   const deliveries = new Deliveries();
   deliveries.begin(0, 0, 1000);
-  const levels = [0, 2, 9, 4, 1, 8, 3, 12]; // of its eighths, the last is far above the first
+  const levels = [0, 2, 9, 4, 1, 8, 3, 12]; // the last eighth is far above the first eighth
   let next = 0;
   levels.forEach((level, eighth) => {
     while (deliveries.underWay < level) {

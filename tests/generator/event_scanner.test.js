@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { EventScanner } from '../../loadtests/generator/event_scanner.js';
 
-/** Return the number of events in a text that arrives in chunks of `size` bytes. */
+/** Count the events in a text that arrives in chunks of `size` bytes. */
 function events(text, size = Infinity) {
   const bytes = Buffer.from(text);
   const scanner = new EventScanner();
@@ -14,7 +14,7 @@ function events(text, size = Infinity) {
   return count;
 }
 
-// The first four are the examples of the HTML standard, 9.2.6.
+// The first four texts are examples from the HTML standard, section 9.2.6.
 const VECTORS = [
   ['data: YHOO\ndata: +2\ndata: 10\n\n', 1],
   [': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n', 3],

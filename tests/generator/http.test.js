@@ -7,8 +7,8 @@ import { protocol } from '../../loadtests/generator/protocols/http.js';
 
 const REQUEST = { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null, closes: false };
 
-/** Send requests, one after the other, to a server that answers request k with `answer(k)`. Return each connection's
- * bytes. */
+/** Send requests one after the other to a server that answers request k with `answer(k)`. Return the bytes that
+ * each connection received. */
 async function sent(requests, answer, keepAlive = true) {
   const connections = [];
   let answered = 0;
@@ -41,14 +41,14 @@ async function sent(requests, answer, keepAlive = true) {
 
 const ok = (headers = '') => `HTTP/1.1 200 OK\r\n${headers}Content-Length: 0\r\n\r\n`;
 
-test('connections are kept once the server keeps them', async () => {
+test('connections are reused if the server keeps them open', async () => {
   const { connections, ends } = await sent(Array(10).fill({}), (k) => ok(k < 5 ? 'Connection: close\r\n' : ''));
   assert.deepEqual(ends, Array(10).fill(200));
-  // Five closed connections, another one to find out that the server keeps connections, and the kept connection.
+  // The server closes five connections. The sixth shows that it now keeps connections, and the seventh is reused.
   assert.deepEqual(connections.map((bytes) => bytes.split('GET').length - 1), [1, 1, 1, 1, 1, 1, 4]);
 });
 
-test('a request is the same on its own connection', async () => {
+test('a request has the same bytes on a new connection', async () => {
   const requests = ['GET', 'POST'].flatMap((method) => [null, 'hello'].map((body) => (
     { method, headers: ['Host', 'example.org', 'X-Y', 'Z'], body: body && Buffer.from(body).toString('base64') }
   )));
@@ -60,5 +60,5 @@ test('a request is the same on its own connection', async () => {
 test('stale answers and wrong answers are recognised', async () => {
   const answers = [ok('X-Stale: 1\r\n'), 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n', ok()];
   const { ends } = await sent([{}, {}, {}], (k) => answers[k], false);
-  assert.deepEqual(ends, ['stale', "the answer's Content-Length is 'x'", 200]);
+  assert.deepEqual(ends, ['stale', "the answer's Content-Length is 'x' instead of a number", 200]);
 });

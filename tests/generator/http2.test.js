@@ -12,7 +12,7 @@ const MEBIBYTE = 2 ** 20;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
-/** Return the end of a request and the bytes in memory at that time. The server answers with a body. */
+/** Send a request that is answered with these chunks. Return its outcome and the bytes of the body in memory. */
 async function answered(chunks, expected) {
   const server = createServer((_, response) => Readable.from(chunks).pipe(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');

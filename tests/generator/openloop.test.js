@@ -10,7 +10,7 @@ const JOB = {
   connections: 20, timeoutMs: 1000, index: 0, processes: 1,
 }; // prettier-ignore
 
-/** Return a slice of 50 ms of a schedule of one second, starting now. */
+/** Return a slice of 50 ms from a schedule of one second. The slice starts now. */
 function sliced(fromMs) {
   const part = { fromMs, ofMs: 1000 };
   return { start: nowMs(), settleMs: 0, durationMs: 50, graceMs: 0, arrivalSeed: null, settling: part, measured: part };
@@ -34,7 +34,7 @@ test('outstanding requests are recorded if a slice ends before its timers run, b
   for (const fromMs of [0, 50]) {
     const over = load.run(sliced(fromMs));
     while (nowMs() < load.endMs) {
-      // on a busy machine
+      // block the event loop, like a busy machine
     }
     load.look(nowMs());
     await over;

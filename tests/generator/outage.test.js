@@ -3,13 +3,13 @@ import { test } from 'node:test';
 
 import { Outage } from '../../loadtests/generator/outage.js';
 
-/** The outage of requests 25 ms apart: `.` was answered, `x` failed, `|` starts another slice. */
+/** Return the outage in requests that are 25 ms apart: `.` is an answer, `x` a failure, and `|` a new slice. */
 function outage(requests) {
   const found = new Outage();
   requests.split('|').forEach((slice, place) => {
     found.startSlice();
     const ends = [...slice].map((end, number) => [place * 1e6 + number * 25, end === '.']);
-    ends.reverse().forEach(([intended, ok]) => found.add(intended, ok)); // the last one ends first
+    ends.reverse().forEach(([intended, ok]) => found.add(intended, ok)); // the last request ends first
   });
   return found.longestMs();
 }
@@ -26,4 +26,4 @@ for (const [requests, expectedMs] of [
   test(`outage of ${requests}`, () => assert.equal(outage(requests), expectedMs));
 }
 
-test('outage of too many requests', () => assert.equal(outage('.'.repeat(100_001)), null));
+test('the outage is unknown if there are too many requests', () => assert.equal(outage('.'.repeat(100_001)), null));

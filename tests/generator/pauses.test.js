@@ -5,7 +5,7 @@ import { Server, made } from './simulated.js';
 
 const WITHIN = 0.02;
 
-/** Send the same load to the same server in one piece and in slices. */
+/** Send the same load to the same server twice: in one piece, and in slices. */
 function bothWays(pauseMs, every, random, rate, wholeMs) {
   return [wholeMs, 500].map((sliceMs) => {
     const server = new Server({ eachMs: 0.67, pauseMs, every, random });
@@ -21,12 +21,12 @@ function agree(one, other) {
 
 for (const random of [false, true]) {
   for (const [pauseMs, every] of [[20, 100], [200, 400], [1000, 2000]]) {
-    test(`closed loop, ${pauseMs} ms after ${random ? 'about ' : ''}${every} requests`, () => {
+    test(`slices agree with one piece: closed loop, pause of ${pauseMs} ms after ${random ? 'about ' : ''}${every} requests`, () => {
       const [whole, sliced] = bothWays(pauseMs, every, random, null, 300_000);
       agree(whole.rate, sliced.rate);
     });
   }
-  test(`open loop, 1 s after ${random ? 'about ' : ''}800 requests`, () => {
+  test(`slices agree with one piece: open loop, pause of 1 s after ${random ? 'about ' : ''}800 requests`, () => {
     const [whole, sliced] = bothWays(1000, 800, random, 200, random ? 2_000_000 : 600_000);
     agree(whole.slow, sliced.slow);
     agree(whole.rate, sliced.rate);
@@ -41,7 +41,7 @@ test('a slice without a pause has its planned length', () => {
 test('only the pauses make the slices of a closed loop longer', () => {
   const server = new Server({ eachMs: 0.67, pauseMs: 30, every: 60, random: false });
   const { duration_s } = made(server, { rate: null, wholeMs: 10_000, sliceMs: 500, settleMs: 100, connections: 32 });
-  // 20 of 30 ms after each 40 ms of answers count as a pause.
+  // Of the 30 ms without answers after each 40 ms of answers, 20 ms count as a pause.
   assert.ok(duration_s < 15, `${duration_s} s`);
 });
 
@@ -54,7 +54,7 @@ test('answers that arrive together aren\'t a pause', () => {
   agree(made(server, { ...load, sliceMs: 12_000, settleMs: 0 }).rate, rate);
 });
 
-test('a server that never answers ends its slice', () => {
+test('a slice ends even if the server never answers', () => {
   const silent = new Server({ eachMs: 1e9, pauseMs: 0, every: 1e9, random: false });
   for (const rate of [null, 200]) {
     const found = made(silent, { rate, wholeMs: 1000, sliceMs: 500, settleMs: 100 });
@@ -64,7 +64,7 @@ test('a server that never answers ends its slice', () => {
   }
 });
 
-test('requests after a pause are sent in time', () => {
+test('requests after a pause are sent on time', () => {
   const server = new Server({ eachMs: 4, pauseMs: 120, every: 67, random: true });
   const { spreads } = made(server, { rate: 200, wholeMs: 200_000, sliceMs: 500, settleMs: 100, connections: 1000 });
   assert.ok(spreads.pacing_lag.max_us <= 1000, `${spreads.pacing_lag.max_us} µs`);

@@ -15,18 +15,18 @@ test('data may have waited since the turn started, or since the previous turn if
   delay.begin();
   const began = delay.since;
   work(5);
-  delay.begin(); // the next event of this turn
+  delay.begin(); // the event loop's next event in this turn
   assert.equal(delay.since, began);
   assert.ok(delay.waited(nowMs()) >= 5);
   await turn();
-  delay.begin(); // it may have arrived during the previous turn
+  delay.begin(); // the data may have arrived during the previous turn
   assert.equal(delay.since, began);
   await turn();
   delay.begin();
   assert.ok(delay.since >= began + 5); // since the start of the second turn
 });
 
-test('after a turn without data, read data has just arrived', async () => {
+test('data that is read after a turn without data has just arrived', async () => {
   const delay = new ReadDelay();
   delay.begin();
   await turn();

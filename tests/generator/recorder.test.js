@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Exchange, Recorder } from '../../loadtests/generator/recorder.js';
 
-/** Return a recorder's figures for ten requests per second, each answered after `tookMs`, in slices of `durationMs`. */
+/** Return the figures for ten requests per second. Each is answered after `tookMs`. Slices last `durationMs`. */
 function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
   const exchange = new Exchange();
   const recorder = new Recorder(() => {}, [exchange]);
@@ -23,13 +23,13 @@ function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
 }
 
 for (const [what, load, rate, within] of [
-  ['starts to count with the first of 41 answers', { tookMs: 1000, durationMs: 5000 }, 10.25, 0],
-  ['counts the 241 answers in 24 s', { tookMs: 1000, durationMs: 25_000 }, 241 / 24, 0],
-  ['is of all of the time where answers are quick', { tookMs: 1, durationMs: 10_000 }, 10, 0.01],
-  ['loses no time after settling', { tookMs: 1000, settleMs: 2000, durationMs: 3000 }, 10, 0.4],
-  ['loses none in any slice', { tookMs: 1000, settleMs: 2000, durationMs: 3000, slices: 3 }, 10, 0.4],
-  // It settles for a shorter time than an answer takes. Over the whole time, the rate would be 8.3.
-  ['loses the rest of that in each slice', { tookMs: 1000, settleMs: 500, durationMs: 3000, slices: 2 }, 10, 0.5],
+  ['is counted from the first of 41 answers', { tookMs: 1000, durationMs: 5000 }, 10.25, 0],
+  ['includes all 241 answers in 24 s', { tookMs: 1000, durationMs: 25_000 }, 241 / 24, 0],
+  ['covers the whole time if answers are quick', { tookMs: 1, durationMs: 10_000 }, 10, 0.01],
+  ['covers the whole time after settling', { tookMs: 1000, settleMs: 2000, durationMs: 3000 }, 10, 0.4],
+  ['covers the whole time of each slice after settling', { tookMs: 1000, settleMs: 2000, durationMs: 3000, slices: 3 }, 10, 0.4],
+  // The settling time is shorter than the response time. Over the whole time, the rate would be 8.3.
+  ['leaves out the time before the first answer in each slice', { tookMs: 1000, settleMs: 500, durationMs: 3000, slices: 2 }, 10, 0.5],
   ['is zero without an answer', { tookMs: 6000, durationMs: 5000 }, 0, 0],
 ]) {
   test(`the rate ${what}`, () => {
@@ -39,21 +39,21 @@ for (const [what, load, rate, within] of [
   });
 }
 
-test('each second has the outcomes of its requests', () => {
+test('each second contains the outcomes of its requests', () => {
   const seconds = [];
   const exchange = new Exchange();
   const recorder = new Recorder((second) => seconds.push(second), [exchange]);
   recorder.start(0, 0, 2000);
   recorder.wasOk(exchange, 0, 0, 10, 200);
   recorder.wasOk(exchange, 0, 0, 20, 'stale');
-  recorder.wasOk(exchange, 0, 0, 30); // in a protocol without statuses
+  recorder.wasOk(exchange, 0, 0, 30); // the protocol has no statuses
   recorder.wasError(exchange, { kind: 'status', answered: true, text: 'status 503 instead of 200' }, 0, 40, 503);
   recorder.wasError(exchange, { kind: 'timeout', text: 'no answer in 1 s' }, 0, 1500);
   recorder.end(2000);
   assert.deepEqual(seconds.map(({ ends }) => ends), [{ 200: 1, stale: 1, ok: 1, 503: 1 }, { timeout: 1 }]);
 });
 
-test('a closed loop is counted from an answer to an answer, however slow they are', () => {
+test('the rate of a closed loop is counted between answers, even if they are slow', () => {
   const exchange = new Exchange();
   const recorder = new Recorder(() => {}, [exchange]);
   for (const start of [0, 1000]) {
@@ -64,5 +64,5 @@ test('a closed loop is counted from an answer to an answer, however slow they ar
     }
     recorder.end(start + 240);
   }
-  assert.equal(recorder.measured(true).rate, 12.5); // with only the slices it would be 10
+  assert.equal(recorder.measured(true).rate, 12.5); // over the planned length of the slices it would be 10
 });

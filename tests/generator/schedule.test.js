@@ -3,13 +3,13 @@ import { test } from 'node:test';
 
 import { evenMoments, randomMoments, Schedule, scheduleOf } from '../../loadtests/generator/schedule.js';
 
-test('send k is due at k / rate, from zero to before the end', () => {
+test('send k is due at k / rate, and all sends are due before the end', () => {
   assert.deepEqual([...evenMoments(4, 1000)], [0, 250, 500, 750]);
   assert.deepEqual([...evenMoments(4, 1001)], [0, 250, 500, 750, 1000]);
   assert.equal(new Schedule(evenMoments(4, 1000)).dueMs(4), Infinity);
 });
 
-test('rounding neither adds up nor adds a send', () => {
+test('rounding errors neither accumulate nor add a send', () => {
   const moments = evenMoments(300, 600_000);
   assert.equal(moments.length, 180_000);
   assert.ok(Math.abs(moments[179_999] - (179_999 * 1000) / 300) < 1e-6);
@@ -17,7 +17,7 @@ test('rounding neither adds up nor adds a send', () => {
   assert.equal(evenMoments(1 / 3, 9000).length, 3);
 });
 
-test('the shares of several processes are the whole, each send once', () => {
+test('the shares of several processes contain each send once', () => {
   for (const moments of [evenMoments(100, 1010), evenMoments(7, 1000), evenMoments(1, 2000), randomMoments(100, 1010, 3)]) {
     for (const turns of [3, 4, 5, 7]) {
       const shares = [0, 1, 2].map((index) => new Schedule(moments, index, 3, turns));
@@ -25,13 +25,13 @@ test('the shares of several processes are the whole, each send once', () => {
       assert.deepEqual(all.sort(([one], [other]) => one - other), [...moments].map((moment, k) => [k, moment]));
       shares.forEach((share, index) => {
         const places = Array.from({ length: share.count }, (_, i) => share.place(i));
-        assert.ok(places.every((place) => (place % turns) % 3 === index)); // each process has the turns of its rooms
+        assert.ok(places.every((place) => (place % turns) % 3 === index)); // each process sends the turns of its own rooms
       });
     }
   }
 });
 
-test('the parts of slices are the whole, after what settles', () => {
+test('the slices contain each send once after the settling time', () => {
   for (const arrivalSeed of [null, 7]) {
     const slices = [0, 300, 600, 900].map((fromMs) => {
       const part = { fromMs, ofMs: 1200 };
@@ -50,7 +50,7 @@ test('the parts of slices are the whole, after what settles', () => {
   }
 });
 
-test('random moments are as many as even ones, in order, within the duration, and decided by a seed to its last bit', () => {
+test('random moments are as many as even moments, ordered, within the duration, and set by every bit of a seed', () => {
   const moments = randomMoments(300, 10_000, 7);
   assert.equal(moments.length, 3000);
   assert.ok(moments.every((moment, k) => moment >= (moments[k - 1] ?? 0) && moment < 10_000));
@@ -65,9 +65,9 @@ test('moments follow a Poisson process: the spread of gaps and counts equals the
   const mean = gaps.reduce((sum, gap) => sum + gap) / gaps.length;
   const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length;
   assert.ok(Math.abs(mean - 1) < 0.001);
-  assert.ok(Math.abs(variance - 1) < 0.03); // its standard error is 0.9%
+  assert.ok(Math.abs(variance - 1) < 0.03); // the standard error of the variance is 0.9%
   const counts = new Array(1000).fill(0);
   moments.forEach((moment) => counts[Math.floor(moment / 100)]++);
   const spread = counts.reduce((sum, count) => sum + (count - 100) ** 2, 0) / counts.length;
-  assert.ok(spread > 85 && spread < 115, `${spread}`); // 100, with a standard error of 4.5
+  assert.ok(spread > 85 && spread < 115, `${spread}`); // expected: 100, with a standard error of 4.5
 });

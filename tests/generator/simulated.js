@@ -1,4 +1,4 @@
-// Simulate a server and a clock. Hours of load take a second, and the result is always the same.
+// Simulate a server and a clock. Hours of load need only a second, and the result is always the same.
 
 import { nowMs } from '../../loadtests/generator/clock.js';
 import { openloop } from '../../loadtests/generator/openloop.js';
@@ -13,7 +13,7 @@ const origin = now - performance.now();
 let events = [];
 let number = 0;
 
-/** Call a function after this time. A binary heap is used, because there are many functions. */
+/** Call a function after this time. A binary heap orders the functions quickly, because there are many. */
 function after(ms, act) {
   const event = { at: now + Math.max(0, ms), number: number++, act };
   let place = events.push(event) - 1;
@@ -93,8 +93,8 @@ class ExactPacer {
   stop() {}
 }
 
-/** A server that answers one request after the other, and pauses after a number of them. With `sharing`, it works on up
- * to this number of requests at the same time, and finishes all of them after the time for all. */
+/** A server that answers one request after the other, and pauses after every `every` requests. With `sharing`, it works
+ * on up to this number of requests at the same time, and finishes them together. */
 export class Server {
   freeMs = 0;
   left = 0;
@@ -146,8 +146,8 @@ export class Server {
   }
 }
 
-/** Return the result of a load in slices of this length with a rest after each, and the share of answers that took more
- * than 50 ms. */
+/** Run a load in slices of this length, with a rest after each slice. Return its result, and the share of answers that
+ * took more than 50 ms. */
 export function made(server, { rate, wholeMs, sliceMs, settleMs, connections = 10, answerMs = 0 }) {
   events = [];
   const job = {

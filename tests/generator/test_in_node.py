@@ -1,4 +1,4 @@
-"""Run the tests of the load generator's parts in Node."""
+"""Run the load generator's JavaScript tests with Node."""
 
 import subprocess
 from pathlib import Path
@@ -11,6 +11,6 @@ TESTS = sorted(Path(__file__).parent.glob("*.test.js"))
 
 
 @pytest.mark.parametrize("tests", TESTS, ids=lambda tests: tests.name)
-def test_in_node(tests):
+def test_javascript_tests_pass(tests):
     done = subprocess.run([node.require(), "--test", str(tests)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { ticketOf } from '../../loadtests/generator/websocket/ticket.js';
 
-/** Return the ticket that a client reads if the server answers `body`. */
+/** Return the ticket that a client reads from a server's answer `body`. */
 async function ticketFrom(body, place = '.ticket') {
   const server = createServer((_, answer) => answer.end(body));
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
@@ -16,7 +16,7 @@ async function ticketFrom(body, place = '.ticket') {
   }
 }
 
-test('a ticket is the text or the number at its place', async () => {
+test('a ticket is the text or the number at the given place', async () => {
   assert.equal(await ticketFrom('{"ticket": "a b"}'), 'a%20b');
   assert.equal(await ticketFrom('{"data": {"id": 7}}', '.data.id'), '7');
 });
@@ -27,6 +27,6 @@ for (const body of ['{}', '{"ticket": null}', '{"ticket": ["x"]}', '{"ticket": t
   });
 }
 
-test('an answer without an end is not collected', async () => {
+test('an endless answer is not collected', async () => {
   await assert.rejects(ticketFrom('x'.repeat(100_000)), /answered more than 65536 characters/);
 });

@@ -8,7 +8,7 @@ import { frame, serverFrame } from '../../loadtests/generator/websocket/write_fr
 import { lastRead, Payloads } from '../../loadtests/generator/websocket/payload.js';
 import { Pool } from '../../loadtests/generator/websocket/pool.js';
 
-/** Return a reader's listener, with the texts that it received. */
+/** Return a listener for a frame reader, which records the texts that it receives. */
 function listening() {
   const texts = [];
   return {
@@ -18,7 +18,7 @@ function listening() {
   };
 }
 
-/** Return a frame of a server. */
+/** Return a frame as a server sends it. */
 function served(first, text) {
   const bytes = serverFrame(0, Buffer.from(text));
   bytes[0] = first;
@@ -33,14 +33,14 @@ const FRAMES = [
 ]; // prettier-ignore
 const TEXTS = ['one', '9 ping', '10 ', 'two', LONG, '', Buffer.from('grüße').toString('latin1'), '8 '];
 
-test('frames are read from any pieces', () => {
+test('frames are read from pieces of any size', () => {
   const bytes = Buffer.concat(FRAMES);
   const few = Array.from({ length: bytes.length }, (_, k) => [k + 1, bytes, TEXTS]);
   for (const [piece, bytes, texts] of [...few, [777, served(0x81, LONGER), [LONGER]]]) {
     const one = listening();
     const reader = new FrameReader(one, null);
     for (let at = 0; at < bytes.length; at += piece) {
-      // A buffer that is used again for each piece, like the generator's buffer.
+      // Each piece arrives in the same buffer, like in the generator.
       const shared = Buffer.alloc(piece + 3, 0x7a);
       const end = 3 + bytes.copy(shared, 3, at, Math.min(at + piece, bytes.length));
       reader.read(shared, 3, end);
@@ -57,17 +57,17 @@ test('a stopped reader reads no frames', () => {
   assert.deepEqual(one.texts, []);
 });
 
-test('each message is masked by another key, unless masking is not wanted', () => {
+test('each message is masked by another key, unless masking is disabled', () => {
   const keys = new Set(Array.from({ length: 3000 }, () => frame(TEXT, 'text').toString('hex', 2, 6)));
   assert.ok(keys.size > 2990);
   assert.equal(frame(TEXT, 'text', false).toString('latin1', 2), '\0\0\0\0text');
 });
 
-test('wrong compression breaks a rule', () => {
+test('wrong compression is a protocol error', () => {
   assert.throws(() => inflate(Buffer.from([1, 2, 3])), Violation);
 });
 
-test('a payload contains its owner, and every byte is checked', () => {
+test('a payload names its sender, and every byte is checked', () => {
   const payloads = new Payloads(24, '0123abcd');
   const text = payloads.write(12, 345);
   assert.equal(text, '0123abcd:12:345:xxxxxxxx');
@@ -88,7 +88,7 @@ test('a payload contains its owner, and every byte is checked', () => {
   assert.ok(tiny.recognise(Buffer.from('0123abcd:7:8:'), 0, 13) && lastRead.isWhole);
 });
 
-test('more connections than an address has ports for are opened from several', () => {
+test('connections use several source addresses if one address has too few ports', () => {
   const conversation = { does: 'connect', prefix: '/ws/', receivers: 0, rooms: 1, size: 64, masking: true };
   const pool = (origin) => {
     const requests = [{ path: '/', headers: [] }];

@@ -1,4 +1,4 @@
-"""Provide prepared machines: in network namespaces, and this machine under other names."""
+"""Provide prepared machines: network namespaces, and this machine under other names."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, trials
 
 @pytest.fixture
 def study(request, tmp_path):
-    """Return a function that writes the module's STUDY to a file, with values in addition to its DEFAULTS."""
+    """Return a function that fills in the module's STUDY with its DEFAULTS and given values, and writes a file."""
 
     def study(**values):
         file = tmp_path / "study.toml"
@@ -23,22 +23,22 @@ def study(request, tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return the folder of a run."""
+    """Return the path of the run folder."""
     return tmp_path / "run"
 
 
 @pytest.fixture
 def measured(away, study, folder):
-    """Return a function that runs the study with options and values.
+    """Return a function that runs the study with command-line options and values for STUDY.
 
-    It returns the output, the record, and the trials.
+    The function returns the output, the content of run.json, and the trials.
     """
 
     def measured(*options, **values):
         options = (*options, "--output", folder, "--ignore-busy")
         code, printed, errors = away.run("run", study(**values), *options, timeout=250)
         away.wait_until_nothing_runs()
-        assert code == 0, errors  # also if figures are unverified, because other tests use the machine
+        assert code == 0, errors  # even for unverified figures, because other tests use the machine
         return " ".join(printed.split()), json.loads((folder / "run.json").read_text()), trials(folder)
 
     return measured
@@ -46,7 +46,7 @@ def measured(away, study, folder):
 
 @pytest.fixture(scope="module")
 def machines(request, tmp_path_factory):
-    """Provide other machines. The machines in the module's PREPARED are prepared. ``printed`` is the last output."""
+    """Provide other machines, and prepare those in PREPARED. ``printed`` is the output of the last preparation."""
     needs_git()
     made = OtherMachine(tmp_path_factory.mktemp("home"))
     with command_line() as cli:
@@ -60,14 +60,14 @@ def machines(request, tmp_path_factory):
 
 @pytest.fixture
 def away(cli, machines):
-    """Return the command line from which they are reached."""
+    """Return the command line, which can reach the other machines."""
     cli.env.update(machines.environment)
     return cli
 
 
 @pytest.fixture
 def at_hand(command, machines, monkeypatch):
-    """Return the command line in this process, for commands that end before there is a connection, or that close it."""
+    """Return the command line in this process, for commands that open no connection, or that close it."""
     for name, value in machines.environment.items():
         monkeypatch.setenv(name, value)
     return command
@@ -75,7 +75,7 @@ def at_hand(command, machines, monkeypatch):
 
 @pytest.fixture
 def changed():
-    """Add a line to a file during a context."""
+    """Return a context manager that adds a line to a file, and removes it at the end."""
 
     @contextlib.contextmanager
     def changed(file):
@@ -91,7 +91,7 @@ def changed():
 
 @pytest.fixture(scope="module")
 def pair(two_machines):
-    """Start two machines, and prepare the servers' machine."""
+    """Start a client and a servers' machine, and prepare the servers' machine."""
     needs_git()
     code, _, errors = two_machines.run("hosts", "prepare", two_machines.where, "--venv", VENV)
     assert code == 0, errors
@@ -107,11 +107,11 @@ def add_client(pair, name):
 
 @pytest.fixture(scope="module")
 def second(pair):
-    """Provide both machines, and a second prepared client."""
+    """Provide the client, the servers' machine, and a second prepared client."""
     return add_client(pair, "second")
 
 
 @pytest.fixture(scope="module")
 def third(second):
-    """Provide these machines, and a third prepared client."""
+    """Provide the servers' machine and three clients, of which two are prepared."""
     return add_client(second, "third")

@@ -1,4 +1,4 @@
-"""Test a load from several machines with the command line: one schedule with one start."""
+"""Test a load from several machines with the command line. The machines share a schedule and its start."""
 
 import fcntl
 import json
@@ -49,7 +49,7 @@ class Own(Journey):
         self.get("/", "front")
         self.think()
 """
-# The same as on the other machine, but with short waits.
+# The program that runs on the other machine, but with short waits.
 IMPATIENT = """
 from loadtests.cluster import worker
 worker.FREE_WITHIN_S, worker.REACHED_WITHIN_S = 0.5, 1
@@ -63,18 +63,18 @@ WITHIN_S = 60
 
 @pytest.fixture(scope="module")
 def tree(machines):
-    """Return the worker of the second client."""
+    """Return the worker process on the second client."""
     return machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree"
 
 
 def apart(cli):
-    """Return the other machine's workers that generate load."""
+    """Return the workers that generate load on the other machine."""
     return [one for one in with_children(running(cli, WORKER)) if "home-of-second" in one.cwd()]
 
 
 @pytest.fixture
 def begun(away, study, folder):
-    """Return a function that starts a run of a duration and waits for its load."""
+    """Return a function that starts a run of a given duration and waits for its load."""
 
     def begun(duration):
         process = away.start("run", study(test=LATENCY.format(duration)), *HOSTS, "--output", folder, "--ignore-busy")
@@ -91,14 +91,14 @@ def test_two_clients_send_one_schedule(measured, folder, interleave):
     [client] = record["clients"]
     assert (client["address"], client["same_machine"]) == (OtherMachine.second, True)
     assert client["round_trip_ms"] > 0
-    assert abs(client["clock_ahead_ms"]) <= client["clock_uncertainty_ms"] + 0.1  # it is the same clock
+    assert abs(client["clock_ahead_ms"]) <= client["clock_uncertainty_ms"] + 0.1  # both machines have the same clock
     result = found[0]["result"]
     planned = result["planned"]
     assert planned == result["sent"] == result["ok"]
-    assert planned == 200 or (interleave == "true" and planned > 200)  # a pause makes its slice longer
+    assert planned == 200 or (interleave == "true" and planned > 200)  # the server's pauses make slices longer
     here, there = (one["planned"] for one in result["generator"])
     assert here + there == planned
-    assert abs(here - there) <= 8  # every second send, in each slice from its start
+    assert abs(here - there) <= 8  # each machine sends every second request of a slice
     assert all(one["p50_ms"] > 0 for one in result["generator"])
     page = (folder / "report.html").read_text()
     assert f"An equal share of the load came from {OtherMachine.second}" in page
@@ -116,18 +116,18 @@ def test_users_come_from_two_machines(measured, tmp_path, who):
     seen = result["journeys"]
     if who == "rate = 4":
         came = seen["completed"] + seen["under_way_last"] - seen["under_way_first"]
-        assert (came, seen["broken_off"]) == (12, 0)  # in the measured time
+        assert (came, seen["broken_off"]) == (12, 0)  # arrived in the measured time
     else:
         assert seen["completed"] > 0
     assert result["ok"] == result["planned"] > 0
-    assert [one["machine"] for one in result["generator"]] == ["", ""]  # SSH leads back to this one
+    assert [one["machine"] for one in result["generator"]] == ["", ""]  # SSH leads back to this machine
     here, there = (one["planned"] for one in result["generator"])
     assert here + there == result["planned"]
     assert (min(here, there) > 0) == (who != "users = 1")
     assert sum(row["completed"] for row in result["timeline"]) == result["completed"]
 
 
-def test_search_for_users_on_two_machines(measured):
+def test_users_search_uses_two_machines(measured):
     trial = measured(*HOSTS, test=USERS_SEARCH)[2][0]
     probes = trial["capacity"]["probes"]
     # The first step has one user, which one of the processes runs.
@@ -136,7 +136,7 @@ def test_search_for_users_on_two_machines(measured):
     assert trial["evidence"]["engine_failed"] is None
 
 
-def test_search_for_rate_on_two_machines(measured):
+def test_rate_search_uses_two_machines(measured):
     found = measured(*HOSTS, test=RATE_SEARCH)[2][0]["capacity"]
     assert found["rate"] == 40
     assert [probe for probe in found["probes"] if probe["planned"] != probe["rate"] * probe["duration_s"]] == []
@@ -151,14 +151,14 @@ def test_rooms_are_shared_by_two_machines(measured, rooms):
     assert [result["deliveries"][name] for name in counted] == [received, received, 0, 0, 0, 0, 120, 120]
     assert result["connections"]["opened"] == result["connections"]["requested"] == 12 + rooms
     here, there = (one["planned"] for one in result["generator"])
-    if rooms == 1:  # one of them publishes
+    if rooms == 1:  # only one machine publishes
         assert (here, there) == (120, 0)
-    else:  # half of the rooms each, in turn, in each slice from its start
+    else:  # each machine publishes in half of the rooms
         assert abs(here - there) <= 8
 
 
 @pytest.mark.parametrize("module", [WORKER, MASTER])
-def test_lost_client_costs_a_trial(away, begun, folder, module):
+def test_lost_client_invalidates_one_trial(away, begun, folder, module):
     process = begun("4s")
     wait_for(lambda: apart(away) if module == WORKER else running(away, MASTER), "no load")[0].kill()
     _, errors = process.communicate(timeout=2 * WITHIN_S)
@@ -208,7 +208,7 @@ def test_worker_with_other_files_is_refused(away, study, tree, changed):
     with changed(tree / "loadtests" / "cli.py"):
         code, _, errors = away.run("run", study(test=LATENCY.format("1s")), *HOSTS)
     assert code == 1
-    assert f"{OtherMachine.second}: these files differ from this machine: loadtests/cli.py. Copy them" in errors
+    assert f"{OtherMachine.second}: files differ from this machine's: loadtests/cli.py. Copy them" in errors
 
 
 ELSEWHERE = ("--servers", OtherMachine.where)
@@ -221,12 +221,12 @@ ONCE = "all clients and the servers must be"
         (
             LATENCY,
             ["--clients", "ssh://a"],
-            "--clients only works with servers on another machine. Name it: --servers ssh://user@h",
+            "--clients only works with servers on another machine. Add --servers ssh://user@h",
         ),
         (
             LATENCY,
             [*ELSEWHERE, "--clients", "b"],
-            "--clients: 'b': write ssh://user@host, or several, separated by commas",
+            "--clients: 'b' is not an SSH address. Write ssh://user@host or ssh://a,ssh://b",
         ),
         (LATENCY, [*ELSEWHERE, "--clients", OtherMachine.where], ONCE),
         (LATENCY, [*ELSEWHERE, "--clients", "ssh://b,ssh://b"], ONCE),

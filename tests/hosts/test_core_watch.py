@@ -1,4 +1,4 @@
-"""Test a client's observation of its own core, next to its load generator."""
+"""Test how a client observes its load generator's core."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from loadtests.observe.other_load import OthersMoment
 
 @pytest.fixture
 def watch(monkeypatch):
-    """Simulate a client whose core is half used by other programs, and is observed every second."""
+    """Simulate a client that observes its core every second. Other programs use half of the core."""
     seconds = itertools.count(1.0)
     monkeypatch.setattr(
         other_load, "moment", lambda cores, own: OthersMoment(at := next(seconds), 0.5 * at, 0.0, 0, None)
@@ -20,7 +20,7 @@ def watch(monkeypatch):
 
 
 def result(watch, *messages):
-    """Return the conditions in a generator's result, after messages to it and events from it."""
+    """Return the conditions in a generator's result after these messages to the generator and events from it."""
     for message in messages:
         (watch.on_event if "event" in message else watch.on_message)(message)
     event = {"event": "result"}

@@ -1,6 +1,6 @@
 """Test two additional clients over SSH in network namespaces.
 
-Their measurements agree with those by one client, and runs survive their loss.
+Check that three clients measure the same as one client.
 """
 
 import json
@@ -45,7 +45,7 @@ confirm = "2s"
 
 @pytest.fixture
 def measured(third, tmp_path):
-    """Return a function that returns the last trial of each test of a study, from one client and from all three."""
+    """Return a function that runs a study with one and with three clients and returns both trials of each test."""
 
     def measured(study, *options):
         found = []
@@ -73,7 +73,7 @@ def written(tmp_path):
 
 
 def shares(trial):
-    """Return the requests that each machine planned. Together, they are the whole schedule."""
+    """Return the number of requests that each machine planned, and check that the sum is the whole schedule."""
     result = trial["result"]
     planned = [one["planned"] for one in result["generator"]]
     assert sum(planned) == result["planned"]
@@ -81,7 +81,7 @@ def shares(trial):
     return planned
 
 
-def test_first_look(measured):
+def test_requests_match_a_single_client(measured):
     compared = measured("first-look", "--quick", "--setups", "gunicorn", "--rate", "60")
     assert len(compared) == 2  # tests of Gunicorn
     for one, three in compared:
@@ -94,7 +94,7 @@ def test_first_look(measured):
             assert one["result"]["planned"] == three["result"]["planned"] == 60 * one["result"]["duration_s"]
 
 
-def test_journeys(measured, written):
+def test_journeys_match_a_single_client(measured, written):
     [(one, three)] = measured(written("users", JOURNEYS), "--seed", "7")
     came = []
     for trial in (one, three):
@@ -106,7 +106,7 @@ def test_journeys(measured, written):
 
 
 @pytest.mark.parametrize("rooms", [6, 1])
-def test_broadcast(measured, written, rooms):
+def test_deliveries_match_a_single_client(measured, written, rooms):
     [(one, three)] = measured(written("rooms", ROOMS.format(rooms=rooms), "uvicorn-channels"))
     received = 120 * 12 // rooms
     counted = ("expected", "delivered", "missing", "duplicate", "reordered", "stray", "messages", "whole")
@@ -116,13 +116,13 @@ def test_broadcast(measured, written, rooms):
         assert [result["deliveries"][name] for name in counted] == [received, received, 0, 0, 0, 0, 120, 120]
         assert result["connections"]["opened"] == result["connections"]["requested"]
     assert one["result"]["connections"]["requested"] == three["result"]["connections"]["requested"]
-    if rooms == 1:  # one of them publishes
+    if rooms == 1:  # only one machine publishes
         assert shares(three) == [120, 0, 0]
-    else:  # two rooms each, in turn, in each slice from its start
+    else:  # each machine publishes in two rooms
         assert max(shares(three)) - min(shares(three)) <= 8
 
 
-def test_a_search_for_a_capacity(measured, written):
+def test_capacity_matches_a_single_client(measured, written):
     [(one, three)] = measured(written("most", SEARCH))
     found = [trial["capacity"] for trial in (one, three)]
     assert [capacity["rate"] for capacity in found] == [40, 40]

@@ -1,6 +1,6 @@
-"""Test hosts with unexpected answers, and clients with invalid calls.
+"""Test unexpected answers from hosts, and invalid calls to the agent.
 
-The former lead to an error without control sequences. After the latter, the agent answers or ends.
+An unexpected answer leads to an error without control sequences. After an invalid call, the agent answers or ends.
 """
 
 import itertools
@@ -25,7 +25,7 @@ from tests.fixtures.hostile import changed
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Answer each method with the file's line for it. A line that isn't text is a program.
+# Answer each method with its value in the file. A value that isn't text is a program.
 SSH = """#!{python} -IS
 import json, os, sys
 sys.stdin = open(0, encoding="utf-8")
@@ -51,7 +51,7 @@ HONEST = {
 
 
 class FakeHost:
-    """It is named ssh, and has a minimal server on the servers' port."""
+    """A host that a program called ssh imitates, with a minimal server on the servers' port."""
 
     where = "ssh://hostile"
 
@@ -121,18 +121,18 @@ def test_invalid_answer_is_a_clear_error(command, host, lines, why):
     assert "Traceback" not in errors
 
 
-def test_refusal_is_escaped_for_terminal(command, host):
+def test_refusal_is_printed_without_control_characters(command, host):
     host.answers(clock=json.dumps({"number": 3, "error": "no\x00 \x1b[2J\nclock\r" + "A" * 10_000}))
     _, _, errors = command("hosts", "check", host.where)
     assert last(errors) == f"error: ssh://hostile: no clock{'A' * 992}"
 
 
-def test_foreign_texts_are_escaped(command, host):
+def test_host_texts_contain_no_control_characters(command, host):
     doctor = [["warning", "\x1b]0;title\x07it\x00 is \x9b1m busy", "\x1b[2Jfix"]]
     host.answers(doctor=reply(doctor))
     code, printed, _ = command("hosts", "check", host.where)
     assert code == 0
-    assert "there: it is 1m busy" in printed
+    assert "it is 1m busy" in printed
     assert not CONTROL.search(printed)
 
 
@@ -145,7 +145,7 @@ def test_foreign_texts_are_escaped(command, host):
     suppress_health_check=list(HealthCheck),
 )
 @given(answers=changed(HONEST))
-def test_any_answer_is_handled(command, host, answers):
+def test_random_answer_is_handled(command, host, answers):
     host.answers(**{method: reply(value) for method, value in answers.items() if method in HONEST})
     code, printed, errors = command("hosts", "check", host.where)
     assert code in (0, 1)
@@ -154,7 +154,7 @@ def test_any_answer_is_handled(command, host, answers):
     assert len(last(errors)) < 2000
 
 
-def test_slow_bytes_time_out(monkeypatch):
+def test_slow_answer_times_out(monkeypatch):
     reading, writing = os.pipe()
     os.write(writing, b"{" * 100)
     monkeypatch.setattr(wire, "READ_BYTES", 1)
@@ -166,7 +166,7 @@ def test_slow_bytes_time_out(monkeypatch):
     os.close(writing)
 
 
-def test_only_end_of_errors_is_kept():
+def test_only_last_errors_are_kept():
     tail = ErrorTail()
     subprocess.run([sys.executable, "-c", "print('a' * 500_000 + 'the end')"], stdout=tail.descriptor, check=True)
     tail.close()
@@ -174,7 +174,7 @@ def test_only_end_of_errors_is_kept():
     assert tail.text().endswith("the end\n")
 
 
-# Start it like `hosts` on another machine, without the files of `hosts prepare`.
+# Start the agent like on another machine, but without the files that `hosts prepare` copies.
 AGENT = """
 from loadtests.hosts import deploy, wire
 deploy.read_marker = lambda folder: deploy.Marker("t", None, None, {})
@@ -213,12 +213,12 @@ def test_unknown_method_is_refused(calls, method, arguments, why):
 
 
 @pytest.mark.servers
-def test_no_path_leaves_supervisor_folder(calls):
+def test_paths_stay_in_supervisor_folder(calls):
     number, folder = value_of(calls, "supervise", {"env": {"PORT": "8000"}})
     assert value_of(calls, "has", {"number": number, "file": "supervisord.log"})
     assert not value_of(calls, "has", {"number": number, "file": f"../{os.path.basename(folder)}/supervisord.log"})
     assert not value_of(calls, "has", {"number": number, "file": "/etc/passwd"})
-    with pytest.raises(UserError, match=r"^a server's file \.\./\.\./etc/passwd can't be read: No such file"):
+    with pytest.raises(UserError, match=r"^the server's file \.\./\.\./etc/passwd can't be read: No such file"):
         value_of(calls, "read", {"number": number, "file": "../../etc/passwd"})
     assert value_of(calls, "read", {"number": number, "file": "supervisord.log"})
     assert value_of(calls, "usage", {"parts": [], "folder": folder}) == {}
@@ -248,7 +248,7 @@ def agent():
     ],
     ids=["bad JSON", "no text", "nested", "no number", "no name", "a huge frame", "a flood"],
 )
-def test_agent_ends_at_invalid_call(agent, last):
+def test_agent_ends_after_invalid_call(agent, last):
     agent.stdin.write(b'{"number": 1, "method": "start", "arguments": {"number": []}}\n')
     agent.stdin.flush()
     answer = json.loads(agent.stdout.readline())

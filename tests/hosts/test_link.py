@@ -1,4 +1,4 @@
-"""Test the connection to another machine: addresses, calls of ssh, proofs of identity, and errors."""
+"""Test the connection to another machine: addresses, ssh commands, proofs of identity, and errors."""
 
 import contextlib
 import os
@@ -22,9 +22,9 @@ from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
 
 @pytest.fixture
 def last_line(command, other_machine):
-    """Return a function that runs a command that must fail without a result.
+    """Return a function that runs a command, which must fail and print nothing to standard output.
 
-    It returns the last line of its errors, which contains the reason. Earlier lines describe the progress.
+    The function returns the last error line, which contains the reason. Earlier lines describe the progress.
     """
 
     def last_line(*arguments):
@@ -44,11 +44,11 @@ def last_line(command, other_machine):
         ("collecting\nmake: *** [Makefile:30: .venv] Killed", "make: *** [Makefile:30: .venv] Killed"),
         ("tar: a: No space left on device\ntar: Exiting with failure status", "tar: a: No space left on device"),
         ("make: *** [Makefile:26: .venv/.ready] Error 1", "make: *** [Makefile:26: .venv/.ready] Error 1"),
-        ("", "it ended with status 2 and no message"),
+        ("", "the command ended with status 2 and no message"),
         (f"mkdir: {'a' * 200}: No space left on device", f"...{'a' * 75}: No space left on device"),
     ],
 )
-def test_reason_precedes_later_output(said, why):
+def test_reason_is_found_in_output(said, why):
     assert str(failure(Address.parse("other"), 2, said)) == f"ssh://other: {why}"
 
 
@@ -62,7 +62,7 @@ def test_reason_precedes_later_output(said, why):
         ("bench@[fe80::1%eth0]:22", ("fe80::1%eth0", "bench", 22)),
     ],
 )
-def test_address_has_optional_parts(text, parts):
+def test_address_parts_are_optional(text, parts):
     address = Address.parse(text)
     assert (address.host, address.user, address.port) == parts
     assert str(address) == f"ssh://{text}"
@@ -73,7 +73,7 @@ def test_address_has_optional_parts(text, parts):
     ["", "-oProxyCommand=x", "a b", "fd00::2", "other:0", "other:65536", "other/path", "-l@other", "a@b@c", "x;y"],
 )
 def test_invalid_address_is_refused(text):
-    with pytest.raises(UserError, match=r"write ssh://user@host or ssh://user@host:port, IPv6 in brackets$"):
+    with pytest.raises(UserError, match=r"write ssh://user@host or ssh://user@host:port \(IPv6 in brackets\)$"):
         hosts.at(f"ssh://{text}")
 
 
@@ -94,12 +94,12 @@ def test_ssh_uses_only_safe_options(monkeypatch):
 def test_shell_output_is_one_clear_line(last_line, other_machine):
     (other_machine.folder / "prints").write_text("Welcome to this machine!\nHave a lot of fun\n")
     assert last_line("hosts", "check", other_machine.where) == (
-        f"error: {other_machine.where}: a program printed text before the harness connected (Welcome to this "
-        "machine!). Let the start files of the shell (.bashrc) print only in terminals"
+        f"error: {other_machine.where}: a program printed text before the agent answered (Welcome to this "
+        "machine!). Change the startup files of the shell (.bashrc) so that they print text only in terminals"
     )
 
 
-def test_unprepared_machine_gets_a_remedy(last_line, other_machine):
+def test_unprepared_machine_error_has_remedy(last_line, other_machine):
     says = last_line("hosts", "check", other_machine.where)
     assert says.startswith(f"error: {other_machine.where} is not prepared. Run ")
     assert says.endswith(f"hosts prepare {other_machine.where}")
@@ -107,14 +107,14 @@ def test_unprepared_machine_gets_a_remedy(last_line, other_machine):
 
 @pytest.mark.parametrize("command_name", ["prepare", "check"])
 @pytest.mark.parametrize("folder", [".", "tree"])
-def test_writable_files_are_not_run(last_line, other_machine, folder, command_name):
+def test_world_writable_files_are_not_run(last_line, other_machine, folder, command_name):
     tree = other_machine.files / "tree"
     tree.mkdir(parents=True)
     (other_machine.files / "marker.json").write_text("{}")
     (other_machine.files / folder).chmod(0o777)
     says = last_line("hosts", command_name, other_machine.where)
     assert says.startswith(f"error: {other_machine.where}: ")
-    assert says.endswith("or its virtual environment: remove it there, and prepare it again")
+    assert says.endswith("or its virtual environment. Remove the folder, and prepare the machine again")
     assert not list(tree.iterdir())
 
 
@@ -122,8 +122,8 @@ def test_writable_files_are_not_run(last_line, other_machine, folder, command_na
 @pytest.mark.parametrize(
     ("said", "reported"),
     [
-        ("@@@@@\nHost key verification failed.\n", "Check the key of the machine"),
-        ("bench@other: Permission denied (publickey).\n", "SSH needs a key without a password"),
+        ("@@@@@\nHost key verification failed.\n", "Check the machine's host key"),
+        ("bench@other: Permission denied (publickey).\n", "SSH needs a key that works without a prompt"),
         ("ssh: connect to host other port 22: Connection refused\n", "Connection refused"),
     ],
 )
@@ -145,7 +145,7 @@ def test_ssh_failure_is_one_clear_error(last_line, other_machine, said, reported
         (["--servers", OtherMachine.where, "--setups", "no-such"], "no-such"),
         (
             ["--allow-remote"],
-            "--allow-remote only works with servers on another machine. Name it: --servers ssh://user@host",
+            "--allow-remote only works with servers on another machine. Add --servers ssh://user@host",
         ),
     ],
 )
@@ -154,14 +154,14 @@ def test_unsupported_options_are_refused_early(refused, other_machine, options, 
     assert other_machine.calls() == []
 
 
-def test_the_origin_stays_on_this_machine(other_machine):
+def test_origin_needs_servers_here(other_machine):
     table = {"setups": ["gunicorn"], "tests": {"latency": {"rate": 1, "duration": "1s", "services": ["origin"]}}}
     with pytest.raises(UserError, match=r"^test latency: the service origin only works for servers on this"):
         make_bench(studies.parse(table, "s", "s.toml"), sample(), other_machine.where)
     assert other_machine.calls() == []
 
 
-def test_message_may_come_in_pieces():
+def test_message_may_arrive_in_pieces():
     reading, writing = os.pipe()
     reader = wire.MessageReader(reading)
     call = wire.AgentCall(7, "calibrate", {"core": 1})
@@ -197,7 +197,7 @@ except ClientGone:
 
 
 def test_silent_connection_ends_the_agent():
-    """If the network is cut, its standard input stays open for hours."""
+    """If the network is cut, the agent's standard input stays open for hours."""
     process = subprocess.Popen(
         [sys.executable, "-c", SILENT], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -210,20 +210,20 @@ def test_silent_connection_ends_the_agent():
         process.communicate()
 
 
-def test_wrong_token_is_another_host(free_port):
+def test_wrong_token_means_another_host(free_port):
     with (
         contextlib.closing(ProofServer("the token", "127.0.0.1", free_port)),
-        pytest.raises(UserError, match=r"^127\.0\.0\.1:\d+ belongs to another host than ssh://other$"),
+        pytest.raises(UserError, match=r"^127\.0\.0\.1:\d+ belongs to a different host than ssh://other$"),
     ):
         network.look("ssh://other", ("127.0.0.1", free_port), "another token", "10.0.0.1")
 
 
-def test_closed_firewall_gets_a_remedy(free_port):
+def test_closed_firewall_error_has_remedy(free_port):
     with pytest.raises(UserError, match=r"although SSH works. .*sudo ufw allow proto tcp from 10\.0\.0\.1 to any port"):
         network.look("ssh://other", ("127.0.0.1", free_port), "the token", "10.0.0.1")
 
 
-# Pretend to be another version.
+# A Python that pretends to be another version.
 TOO_OLD = """#!/bin/sh
 shift
 exec {python} -c 'import sys; code = sys.argv[1]; sys.version_info = (3, 9, 18); exec(code)' "$@"
@@ -258,7 +258,7 @@ def test_unusable_remote_python_is_reported(last_line, other_machine, tmp_path, 
 
 
 @pytest.mark.servers
-def test_another_version_is_warned_of(command, other_machine, tmp_path):
+def test_other_python_version_prints_warning(command, other_machine, tmp_path):
     needs_git()
     written(tmp_path / "says" / "sitecustomize.py", SAYS)
     venv = tmp_path / "venv"
@@ -277,5 +277,5 @@ def test_environment_without_node_modules_is_refused(last_line, other_machine, t
     venv = tmp_path / "venv"
     written(venv / "bin" / "python", "#!/bin/sh\n")
     says = last_line("hosts", "prepare", other_machine.where, "--venv", venv)
-    assert says.endswith("/node_modules is missing there: run npm ci in that folder")
+    assert says.endswith("/node_modules is missing. Run npm ci in that folder")
     assert not (other_machine.files / "marker.json").exists()

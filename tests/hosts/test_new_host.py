@@ -1,4 +1,4 @@
-"""Test that a new way to reach a machine needs only a file in hosts."""
+"""Test that a new kind of host needs only a file in the package hosts."""
 
 import pytest
 
@@ -36,5 +36,5 @@ def test_study_runs_on_new_host(tmp_path, monkeypatch):
 
 
 def test_unknown_scheme_lists_known_schemes():
-    with pytest.raises(UserError, match=r"^unknown kind of host 'carrier'. There are: .*local"):
+    with pytest.raises(UserError, match=r"^unknown kind of host 'carrier'. Choices are: .*local"):
         hosts.at("carrier://somewhere")

@@ -1,6 +1,6 @@
-"""Run tests that need a network and a real ssh.
+"""Test runs over a real network and a real ssh.
 
-Two or three machines are network namespaces with cables between them.
+The machines are network namespaces, which are connected by virtual cables.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ warmup = "100ms"
 GUNICORN, REDIS = '"gunicorn"', '"daphne-redis"'
 DEFAULTS = {"setup": GUNICORN, "interleave": "true"}
 WITHIN_S = 60
-WHOLE_RUN_S = 12.0  # approximately the time of a run with a trial of two seconds
+WHOLE_RUN_S = 12.0  # approximate duration of a run with one trial of two seconds
 # Print the ports of an address that answer.
 SCAN = """
 import socket, sys
@@ -48,7 +48,7 @@ for port in range(1, 65_536):
 
 @pytest.fixture
 def command(study, folder):
-    """Return a function that returns the command for a study of a given duration on the server of some machines."""
+    """Return a function that returns the command for a run of a given duration, with servers on another machine."""
 
     def command(machines, duration, *options, **values):
         file = study(duration=duration, **values)
@@ -57,7 +57,7 @@ def command(study, folder):
     return command
 
 
-def test_study_over_network_with_tls(pair, command, folder):
+def test_study_over_network_uses_tls(pair, command, folder):
     setup = '{ setup = "gunicorn", env = { TLS = 1 } }'
     _, printed, errors = pair.run(*command(pair, "1s", "--ignore-busy", setup=setup))
     assert "Servers on ssh://server (" in " ".join(printed.split()), errors
@@ -83,12 +83,12 @@ def test_ctrl_c_ends_remote_programs(pair, command, folder):
     pair.wait_until_nothing_runs_there()
 
 
-def test_short_network_loss_costs_a_trial(pair, command, folder):
+def test_short_network_loss_invalidates_one_trial(pair, command, folder):
     process = pair.start(*command(pair, "3s", "--ignore-busy"))
     wait_for(lambda: pair.measures(folder), "no load")
     pair.cable("down")
     try:
-        # The agent isn't informed. It notices that its client is gone, and ends everything that it started.
+        # Without a message, the agent notices that its client is gone, and ends everything that it started.
         pair.wait_until_nothing_runs_there()
     finally:
         pair.cable("up")
@@ -122,7 +122,7 @@ def test_network_delay_is_measured(pair, command, folder):
     servers = json.loads((folder / "run.json").read_text())["servers"]
     assert servers["round_trip_ms"] >= 20, errors
     assert trials(folder)[0]["result"]["response_time_ms"]["min"] >= 20
-    assert "put both machines into one wired network" in " ".join(checked.split())
+    assert "connect both machines to the same wired network" in " ".join(checked.split())
     pair.wait_until_nothing_runs_anywhere()
 
 
@@ -149,7 +149,7 @@ def test_full_remote_disk_is_reported(pair, command):
     ],
     ids=["Redis' machine", "a client"],
 )
-def test_disconnected_machine_costs_a_trial(second, command, folder, setup, option, value, has_begun):
+def test_disconnected_machine_invalidates_one_trial(second, command, folder, setup, option, value, has_begun):
     process = second.start(*command(second, "4s", option, value, "--ignore-busy", setup=setup))
     wait_for(lambda: (folder / "run.json").exists() and has_begun(second), "no load")
     second.cable_of_second("down")
@@ -165,7 +165,7 @@ def test_disconnected_machine_costs_a_trial(second, command, folder, setup, opti
     second.wait_until_nothing_runs_anywhere()
 
 
-def test_events_on_other_machines_are_seen(second, command, folder):
+def test_events_on_other_machines_are_recorded(second, command, folder):
     setup = f"{GUNICORN}, {REDIS}"
     for option, value in (("--clients", second.second), ("--services", f"redis={second.second}")):
         with of_their_own(second):
@@ -187,7 +187,7 @@ def test_events_on_other_machines_are_seen(second, command, folder):
     ("names", "setup", "options", "says"),
     [
         (1, GUNICORN, ["--clients", "ssh://second"], "ssh://second and ssh://server are the same machine"),
-        # Redis' agent has already locked that machine for the run.
+        # The agent for Redis has already locked that machine for the run.
         (
             2, REDIS, ["--services", "redis=ssh://second", "--clients", "ssh://root@second"],
             "ssh://root@second: another run or `hosts prepare` is using the machine",
@@ -210,7 +210,7 @@ def of_module(processes, module):
 
 
 def carrying(machines):
-    """Return the workers whose generators run, with those of other machines first."""
+    """Return the workers whose generators run. The other machines' workers come first."""
     found = []
     for worker in of_module([*machines.running_there(), *machines.running_here()], "worker"):
         with contextlib.suppress(psutil.Error):
@@ -220,7 +220,7 @@ def carrying(machines):
 
 @pytest.fixture
 def begun(third, command):
-    """Return a function that starts a run with the folder ``run``, and waits for the load of all three machines."""
+    """Return a function that starts a run in the folder ``run``, and waits until all three machines generate load."""
 
     def begun(duration):
         clients = ("--clients", f"{third.second},{third.third}")
@@ -232,7 +232,7 @@ def begun(third, command):
     return begun
 
 
-def test_resume_after_network_loss(third, begun, folder):
+def test_run_resumes_after_network_loss(third, begun, folder):
     process = begun("8s")
     third.cable_of_second("down")
     try:
@@ -252,7 +252,7 @@ def test_resume_after_network_loss(third, begun, folder):
 
 
 def scanned(machine, address):
-    """Return the ports of an address that a machine reaches."""
+    """Return the ports of an address to which a machine can connect."""
     command = ["nsenter", f"--net=/proc/{machine}/ns/net", "--", sys.executable, "-c", SCAN, address]
     return [*map(int, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())]
 

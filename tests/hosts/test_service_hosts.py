@@ -1,4 +1,4 @@
-"""Test a service on its own machine with the command line: the servers find it, and the run reports it."""
+"""Test a service on its own machine with the command line. The servers find it, and the run reports its cost."""
 
 import contextlib
 import json
@@ -32,11 +32,11 @@ DEFAULTS = {"setups": f"{OVER_REDIS}, {SESSIONS}", "test": LATENCY, "interleave"
 WALK = 'kind = "journey"\nusers = 3\nthink = ["10ms", "20ms"]\nduration = "2s"'
 PREPARED = (OtherMachine.where, OtherMachine.third)
 ON_THIRD = ("--services", f"redis={OtherMachine.third}")
-OTHERS_PIDS = 1 << 22  # above the pids of any machine (proc(5), pid_max)
+OTHERS_PIDS = 1 << 22  # larger than any pid on Linux (proc(5), pid_max)
 
 
 def of(service, trial):
-    """Return the row of a service in the table of costs."""
+    """Return the service's row in the table of costs."""
     [row] = [row for row in trial["processes"] if row["role"] == service]
     return row
 
@@ -58,7 +58,7 @@ def test_redis_serves_from_its_own_machine(measured, machines, folder, interleav
         assert service["charged"] is True
         assert service["pid"] > OTHERS_PIDS
         assert service["peak_rss_mb"] > 0
-        assert service["cpu_s"] > 0 or trial["setup"] != "daphne-redis"  # all of its requests went through it
+        assert service["cpu_s"] > 0 or trial["setup"] != "daphne-redis"  # daphne-redis sends all requests through Redis
         assert all(row["pid"] < OTHERS_PIDS for row in by_role.values())
     environment = "".join(file.read_text() for file in folder.rglob("*.json"))
     assert not re.search(r"redis://:\w", environment)  # with the password
@@ -72,25 +72,25 @@ def test_resumed_run_uses_remote_sessions(away, measured, folder):
     _, _, errors = away.run("run", "--resume", folder, "--ignore-busy")
     trial = trials(folder)[-1]  # possibly a second trial, if the machine disturbed the first one
     assert trial["result"]["ok"] > 0, errors
-    assert trial["result"]["examples"] == {}  # the reason of the failure
+    assert trial["result"]["examples"] == {}  # otherwise, the reason for the failure
     assert of("redis", trial)["pid"] > OTHERS_PIDS
     assert of("redis", trial)["cpu_s"] > 0
 
 
-WRITE = "write service=machine, such as redis=ssh://user@host"
+WRITE = "is not service=machine. Write redis=ssh://user@host"
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ("redis", f"--services: 'redis': {WRITE}"),
-        ("redis=c", f"--services: 'redis=c': {WRITE}"),
-        ("origin=ssh://c", "--services: unknown service that can run on a separate machine 'origin'. There are: redis"),
+        ("redis", f"--services: 'redis' {WRITE}"),
+        ("redis=c", f"--services: 'redis=c' {WRITE}"),
+        ("origin=ssh://c", "--services: unknown service that can run on a separate machine 'origin'. Choices are: "),
         (
             "redis=ssh://bench@other",
             "--services: the services, the servers and the clients must be on different machines",
         ),
-        ("redis=ssh://c,redis=ssh://d", "--services: redis occurs twice. A service runs on one machine"),
+        ("redis=ssh://c,redis=ssh://d", "--services: redis occurs twice. A service can only run on one"),
     ],
 )
 def test_wrong_service_host_is_reported(at_hand, study, given, says):
@@ -102,7 +102,7 @@ def test_wrong_service_host_is_reported(at_hand, study, given, says):
 @pytest.mark.parametrize(
     ("arguments", "url", "says"),
     [
-        (("first-look", "--setups", "gunicorn"), "", "--services: no setup of the study uses redis. Leave it out"),
+        (("first-look", "--setups", "gunicorn"), "", "--services: the study doesn't use redis. Leave it out"),
         (("redis-apart",), "", "on cores of the servers' machine (SERVICES_CORES=generator)"),
         (("first-look",), "unix:///run/redis.sock", "error: REDIS_URL names no Redis on another machine\n"),
         (("--app", "{folder}"), "", "only serves the sample project. Leave out --services, or --app"),
@@ -126,13 +126,13 @@ def test_missing_redis_is_reported(away, study):
 
 
 def test_servers_machine_is_refused(away, study):
-    # Use another account with an unrelated name.
+    # Use another account under an unrelated name of the servers' machine.
     code, _, errors = away.run("hosts", "prepare", OtherMachine.second, "--venv", VENV)
     assert code == 0, errors
     hosts = ("--servers", OtherMachine.where, "--services", f"redis={OtherMachine.second}")
     code, _, errors = away.run("run", study(), *hosts)
     assert code == 1
-    says = "is the machine of the servers. Leave out --services redis="
+    says = "is also the servers' machine. Leave out --services redis="
     assert f"{OtherMachine.second} {says}" in errors
 
 
@@ -154,7 +154,7 @@ def test_hosts_file_names_all_machines(away, measured, hosts_file):
     _, record, _ = measured("--hosts", hosts_file(), interleave="false")
     assert record["servers"]["address"] == OtherMachine.where
     assert [one["address"] for one in record["service_hosts"]] == [OtherMachine.third]
-    # It may name a service that the study doesn't use.
+    # The file may name a service that the study doesn't use.
     code, printed, errors = away.run("run", "first-look", "--setups", "gunicorn", "--hosts", hosts_file(), "--dry-run")
     assert code == 0, errors
     assert "gunicorn" in printed
@@ -166,7 +166,7 @@ def test_hosts_file_names_all_machines(away, measured, hosts_file):
         ("servers = 'ssh://a'", ("--servers", "ssh://a"), "contains all hosts. Leave out --servers, --clients and"),
         ("server = 'ssh://a'", (), "server: is not a known key. Did you mean servers? Allowed: clients, servers, serv"),
         ("services = { redis = 6379 }", (), "services.redis: is 6379. A text is needed"),
-        ("clients = ['ssh://a']", (), "--clients only works with servers on another machine. Name it"),
+        ("clients = ['ssh://a']", (), "--clients only works with servers on another machine. Add --"),
     ],
 )
 def test_wrong_hosts_file_is_reported(refused, hosts_file, text, options, says):
@@ -175,7 +175,7 @@ def test_wrong_hosts_file_is_reported(refused, hosts_file, text, options, says):
 
 def test_hosts_file_needs_a_machine(refused, hosts_file):
     says = refused("hosts", "prepare", hosts_file(""))
-    assert says.endswith('contains no machines. Write servers = "ssh://user@host"\n')
+    assert says.endswith('contains no machines. Add servers = "ssh://user@host"\n')
 
 
 def test_remote_service_uses_no_server_cores():
@@ -198,14 +198,14 @@ def test_remote_service_uses_no_server_cores():
 
 
 @pytest.mark.skipif(redis.executable() is None, reason="there is no Redis here (apt-get install redis-server)")
-def test_foreign_redis_is_measured_not_stopped(away, measured, unused_port):
+def test_existing_redis_is_measured_not_stopped(away, measured, unused_port):
     options = ("--port", str(unused_port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
     away.env["REDIS_URL"] = f"redis://127.0.0.1:{unused_port}/0"
     with subprocess.Popen([redis.executable(), *options], stdout=subprocess.DEVNULL) as process:
         _, record, found = measured(*ON_THIRD)
         assert process.poll() is None
         process.kill()
-    assert "Redis on ssh://bench@third is the server in REDIS_URL" in record["service_hosts"][0]["remarks"][0]
+    assert "Redis on ssh://bench@third is the server that REDIS_URL names" in record["service_hosts"][0]["remarks"][0]
     for trial in found:
         assert trial["result"]["ok"] == 25, trial["log"]
         row = of("redis", trial)
@@ -222,7 +222,7 @@ def test_foreign_redis_is_measured_not_stopped(away, measured, unused_port):
         ("postgresql", "DATABASE_URL", "postgres://me@h:1234/x", 1234),
     ],
 )
-def test_foreign_redis_is_found_by_url(monkeypatch, service, variable, url, port):
+def test_existing_redis_is_found_by_url(monkeypatch, service, variable, url, port):
     assert not services.known()[service].of_others
     monkeypatch.setenv(variable, url)
     assert services.known()[service].of_others

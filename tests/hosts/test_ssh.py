@@ -1,4 +1,4 @@
-"""Test runs with the servers on another machine: remaining files and processes on both machines."""
+"""Test runs with servers on another machine, and the files and processes that remain on both machines."""
 
 import json
 import os
@@ -29,7 +29,7 @@ WITHIN_S = 60
 
 @pytest.fixture
 def begun(away, machines, study, folder):
-    """Return a function that starts a run of a duration and waits for the load of its first trial."""
+    """Return a function that starts a run of a given duration and waits for the load of its first trial."""
 
     def begun(duration, *options):
         hosts = ("--servers", machines.where, "--output", folder)
@@ -51,7 +51,7 @@ def names(cli):
     return found
 
 
-def test_prepare_copies_files_with_marker(machines):
+def test_prepare_copies_files_and_marker(machines):
     tree = machines.files / "tree"
     assert (tree / "loadtests" / "cli.py").is_file()
     assert (tree / "supervisor" / "conf.d" / "gunicorn.conf").is_file()
@@ -63,14 +63,14 @@ def test_prepare_copies_files_with_marker(machines):
     assert machines.files.stat().st_mode & 0o777 == 0o700  # the remote shell's umask is 000
     look = f"{machines.where} is prepared; check it with: python -m loadtests hosts check {machines.where}"
     assert look in machines.printed
-    assert "the same versions of all common packages" in machines.printed
+    assert "all common packages have the same versions" in machines.printed
 
 
-def test_check_describes_machine_with_network(away, machines):
-    away.env["CAME_BY"] = "::ffff:127.0.0.1 40000 ::ffff:127.0.0.1 22"  # an IPv4 address nevertheless
+def test_check_describes_machine_and_network(away, machines):
+    away.env["CAME_BY"] = "::ffff:127.0.0.1 40000 ::ffff:127.0.0.1 22"  # an IPv4 address in IPv6 notation
     code, printed, errors = away.run("hosts", "check", machines.where)
     assert code == 0, errors
-    said = ("is this machine", "an empty answer takes", "a long answer arrives at", "its clock differs", "there: ")
+    said = ("is this machine", "an empty answer takes", "a long answer arrives at", "clock is ahead", "on the host: ")
     assert [words for words in said if words not in printed] == []
     away.wait_until_nothing_runs()
 
@@ -81,7 +81,7 @@ def test_separate_servers_use_all_cores(at_hand, machines, monkeypatch):
     assert code == 0, errors
     assert "is this machine" not in printed
     cores = len(os.sched_getaffinity(0))
-    assert f"{cores} core{'s' * (cores > 1)} there for the servers" in printed
+    assert f"{cores} core{'s' * (cores > 1)} for the servers on the host" in printed
 
 
 def test_run_records_its_hosts(measured, machines, folder):
@@ -104,7 +104,7 @@ def test_run_records_its_hosts(measured, machines, folder):
 
 def test_interrupted_remote_run_can_resume(away, at_hand, machines, begun, folder):
     process = begun("60s")
-    # During the run, `hosts prepare` doesn't change the files.
+    # `hosts prepare` doesn't change the files during a run.
     code, _, errors = at_hand("hosts", "prepare", machines.where, "--venv", VENV)
     assert code == 1
     assert errors.endswith(f"error: {machines.where}: another run is using the machine. Wait until it ends\n")
@@ -128,8 +128,8 @@ def test_killed_harness_leaves_nothing_remote(away, begun):
     away.wait_until_nothing_runs()
 
 
-def test_lost_connection_costs_one_trial(away, machines, begun, folder):
-    """The agent is killed, too, and its processes still end."""
+def test_lost_connection_invalidates_one_trial(away, machines, begun, folder):
+    """The agent's processes end, even if the agent is killed."""
     process = begun("4s", "--ignore-busy")
     [agent] = running(away, "loadtests.hosts.agent.main")
     agent.kill()
@@ -140,25 +140,25 @@ def test_lost_connection_costs_one_trial(away, machines, begun, folder):
     assert f"the connection to {machines.where} was lost" in first["log"]
     assert first["result"] is None
     assert second["attempt"] == 2
-    assert second["result"]["ok"] == second["result"]["planned"] >= 200  # a pause makes its slice longer
+    assert second["result"]["ok"] == second["result"]["planned"] >= 200  # the server's pauses make slices longer
 
 
-def test_changed_remote_file_is_named_early(at_hand, machines, study, changed):
+def test_changed_remote_file_is_reported_early(at_hand, machines, study, changed):
     with changed(machines.files / "tree" / "supervisor" / "conf.d" / "gunicorn.conf"):
         code, _, errors = at_hand("run", study(), "--servers", machines.where)
     assert code == 1
     assert errors == (
-        f"error: {machines.where}: these files differ from this machine: supervisor/conf.d/gunicorn.conf. Copy them: "
+        f"error: {machines.where}: files differ from this machine's: supervisor/conf.d/gunicorn.conf. Copy them: "
         f"loadtests hosts prepare {machines.where}\n"
     )
 
 
-def test_taken_remote_port_is_named(away, machines, study):
+def test_taken_remote_port_is_reported(away, machines, study):
     port = away.env["PORT"]
     with socket.create_server(("127.0.0.1", int(port))):
         code, _, errors = away.run("run", study(), "--servers", machines.where)
     assert code == 1
-    assert errors.startswith(f"error: {machines.where}: port {port} is taken by ")
+    assert errors.startswith(f"error: {machines.where}: port {port} is used by ")
     assert f"pid {os.getpid()}" in errors
 
 
@@ -166,13 +166,13 @@ def test_taken_remote_port_is_named(away, machines, study):
     ("variable", "value", "says"),
     [
         ("BIND", "127.0.0.1", "BIND only works for servers on this machine. Unset it"),
-        # No interface has this address or an IPv4 address.
+        # No interface has this address, and there is no IPv4 address.
         (
             "CAME_BY",
             "2001:db8::1 40000 2001:db8::2 22",
             "SSH connected to 2001:db8::2, but not every server can listen on an",
         ),
-        # An address for documentation (RFC 5737).
+        # This address is reserved for documentation (RFC 5737).
         ("CAME_BY", "127.0.0.1 40000 192.0.2.1 22", "that machine can't listen on 192.0.2.1:"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Test reading a page's forms, and forms to which no password is sent."""
+"""Test how forms are read from pages, and that passwords aren't sent to unsuitable forms."""
 
 import dataclasses
 
@@ -26,7 +26,7 @@ class Shown:
         ('<input name="q" value="csrf">', {}),
     ],
 )
-def test_the_token_of_a_page(text, found):
+def test_csrf_token_is_found(text, found):
     assert tokens(Shown(text)) == found
 
 
@@ -45,7 +45,7 @@ def form(inputs='<input name="username"><input type="password" name="password">'
     return f'<form><input name="q"></form><form action="{action}" method="{method}">{inputs}</form><input name="z">'
 
 
-def test_the_form_to_sign_in_with():
+def test_login_form_is_found():
     text = form(
         '<input type="hidden" name="csrfmiddlewaretoken" value="t"><input type="hidden" name="next" value="/a/">'
         '<input type="email" name="mail"><input name="password" type="PASSWORD"><input type="submit" value="Go">'

@@ -1,4 +1,4 @@
-"""Test an injector's counts and times, with users whose moments are all known."""
+"""Test an injector's counts and times with users whose requests have known times."""
 
 import heapq
 import itertools
@@ -25,7 +25,7 @@ def recorder():
 
 
 def ask(recorder, ready, takes=0.1, late=0.0, method="GET", route="page", failure=None):
-    """Send a request that is answered."""
+    """Record a request and its answer."""
     step = Step(route, method, ready, ready + late)
     recorder.sent(step)
     recorder.answered(step, ready + late + takes, failure)
@@ -40,13 +40,13 @@ def test_requests_during_the_load_count(recorder):
         ask(recorder, ready)
     found = recorder.measured(END + 1)
     assert (found["planned"], found["sent"], found["completed"], found["ok"]) == (2, 2, 2, 2)
-    # The first two were answered within the time, and use the servers' CPU time in it.
+    # The first two requests were answered within the measured time, so they used CPU time in it.
     assert found["rate"] == 0.2
     assert found["billed"] == 2
     assert found["duration_s"] == 10.0
 
 
-def test_response_time_starts_at_readiness(recorder):
+def test_response_time_starts_when_ready(recorder):
     ask(recorder, BEGIN + 1, takes=0.2, late=0.3)
     spreads = recorder.measured(END)["spreads"]
     for name, us in (("response_time", 500_000), ("service_time", 200_000), ("send_lag", 300_000)):
@@ -62,7 +62,7 @@ def test_running_requests_are_unfinished(recorder):
     assert times(found["spreads"]["failed"]).percentile(50) == pytest.approx(14e6, rel=0.001)
 
 
-def test_routes_keep_their_first_order(recorder):
+def test_routes_keep_order_of_appearance(recorder):
     for route in ("launch", "session", "name"):
         ask(recorder, BEGIN - 1, route=route)
     for route, method in (("name", "GET"), ("name", "POST"), ("name", "POST"), ("launch", "GET")):
@@ -112,7 +112,7 @@ def test_each_second_is_reported_once(recorder):
     [(BEGIN + 1, BEGIN + 2, 1, 2.0, 0.5), (BEGIN - 2, BEGIN - 1, 0, 0.0, 0.0)],
     ids=["while it was held", "before"],
 )
-def test_cut_load_ends_immediately(recorder, ready, at, planned, duration_s, rate):
+def test_stopped_load_ends_immediately(recorder, ready, at, planned, duration_s, rate):
     ask(recorder, ready)
     recorder.cut(at)
     found = recorder.measured(at)
@@ -141,17 +141,17 @@ def test_injector_counts_are_added():
     assert (there.machine, there.other_load, there.swapped_pages) == ("ssh://second", 0.2, 1)
 
 
-# Test the arithmetic of the closed loop with a simulated server and users. The recorder's figures are merged as in the
+# Test the formula of the closed loop with a simulated server and users. The recorder's figures are merged as in the
 # engine, and compared with the server's own counts.
 RAMP_S, HOLD_S = 20.0, 200.0
-STEPS = 6  # requests of a journey; the user thinks before every second one
+STEPS = 6  # requests in a journey; the user thinks before every second request
 THINK_S = (1.0, 2.0)
 
 
 class Simulation:
-    """Simulate users of a server that answers one request at a time and needs ``answer_s`` for each on average.
+    """Simulate the users of a server that answers one request at a time, each in ``answer_s`` on average.
 
-    The injector sends each request ``late_s`` after it was due. ``answers`` are the times of the server's answers.
+    The injector sends each request ``late_s`` too late. ``answers`` contains the times at which the server answered.
     """
 
     def __init__(self, users, answer_s, late_s=0.0):
@@ -169,7 +169,7 @@ class Simulation:
                 heapq.heappush(waiting, (due, next(turns), user))
 
     def walk(self, ready):
-        """Simulate a user who runs one journey after the other. Yield the times when it continues."""
+        """Simulate a user who runs one journey after the other. Yield the times at which the user continues."""
         while True:
             begun = ready
             self.recorder.begins(begun)
@@ -207,9 +207,9 @@ def reasons(result):
     return {flag.reason for flag in validity.judge(Evidence(), result)}
 
 
-# From an idle server to a server with five times the load that it can sustain.
+# The load ranges from almost none to five times the load that the server can sustain.
 @pytest.mark.parametrize(("users", "answer_s"), [(1, 0.01), (64, 0.001), (64, 0.01), (64, 0.02), (200, 0.02)])
-def test_arithmetic_matches_the_server(users, answer_s):
+def test_formula_matches_simulated_server(users, answer_s):
     simulation = Simulation(users, answer_s)
     result = simulation.result(users)
     found = result.journeys
@@ -217,14 +217,14 @@ def test_arithmetic_matches_the_server(users, answer_s):
     assert found.expected_per_s == pytest.approx(simulation.answered_per_s, rel=0.02)
     assert found.ended_per_s == pytest.approx(simulation.answered_per_s, rel=1e-9)
     assert "loop_disagrees" not in reasons(result)
-    assert found.think_ms == pytest.approx(750, rel=0.05)  # one and a half seconds, before every second request
+    assert found.think_ms == pytest.approx(750, rel=0.05)  # 1.5 s before every second request
     if users == 1:
         assert found.wait_ms == pytest.approx(1000 * answer_s, rel=0.2)
-    if answer_s == 0.02:  # the load is above the limit of the loop, 50 per second
+    if answer_s == 0.02:  # the server answers at most 50 requests per second
         assert found.expected_per_s == pytest.approx(50, rel=0.03)
 
 
-def test_late_injector_disagrees():
+def test_late_injector_breaks_the_formula():
     result = Simulation(64, 0.001, late_s=0.05).result(64)
     assert result.journeys.disagreement == pytest.approx(0.05 / 0.75, rel=0.1)
     assert "loop_disagrees" in reasons(result)

@@ -6,15 +6,15 @@ from loadtests.plan import study as studies
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return the folder of the run that ``prepare`` makes."""
+    """Return the run folder that ``prepare`` creates."""
     return tmp_path / "run"
 
 
 @pytest.fixture
 def prepare(tmp_path, folder, bench_of):
-    """Return a function that makes the run folder of the study in a table.
+    """Return a function that creates the run folder for a study, which it receives as a table.
 
-    The study's files are in the test's folder.
+    Relative paths in the study refer to the test's folder.
     """
 
     def prepare(table, goal=None):

@@ -1,4 +1,4 @@
-"""Test the search of ``advise`` as a run: candidates, rounds in a run folder, and output."""
+"""Test the command ``advise``: its candidates, the rounds in its run folder, and its output."""
 
 import pytest
 
@@ -17,9 +17,9 @@ from tests.fixtures.bench import FakeTrials, SilentWatcher
 
 @pytest.fixture
 def trials():
-    """The rate increases with the number of workers, and is best with two threads.
+    """Simulate trials whose rate increases with the number of workers, and is best with two threads.
 
-    Blocks differ much more. With some cells the generator is ``late``, and some are ``broken``.
+    Blocks differ much more than cells. The generator is late in the ``late`` cells, and ``broken`` cells don't start.
     """
     trials = FakeTrials(reason=lambda one: "server_did_not_start" if one.slot.label in trials.broken else None)
     trials.broken, trials.late = set(), set()
@@ -89,7 +89,7 @@ def halved(study):
         (lambda: plan(rate=-1), r"--rate -1: must be from 0\.1 to 1,000,000"),
         (
             lambda: halved(studies.load("first-look")),
-            "^first-look is not a sweep. Name a setup, or a study with a table .sweep",
+            "^first-look is not a sweep. Name a setup, or a study with a .sweep. table",
         ),
         (lambda: halved(studies.load("sweep")), r"^sweep has 2 tests \(latency and throughput\). A search needs "),
         (
@@ -106,7 +106,7 @@ def test_impossible_search_is_refused(make, says):
 def test_shipped_grid_takes_under_an_hour():
     found = search.of_study(studies.load("workers-and-threads"), 3600.0)
     assert len(found.study.entries) == 100
-    assert found.study.tests[0].pace.connections == 100  # no candidate has too few connections
+    assert found.study.tests[0].pace.connections == 100  # enough connections for every candidate
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_report_recommends_knobs_from_rounds(run, trials):
     results = Results(found)
     assert pages.compose(results).findings[0].answer.endswith("WORKERS=3 THREADS=2")
     section = sweep.section(results)
-    assert "successive halving" in section.paragraphs[1]  # without a claim about all cells
+    assert "successive halving" in section.paragraphs[1]  # the advice doesn't claim that it compared all cells
     assert not any("within noise" in chart.alt for chart in section.charts)
 
 
@@ -153,7 +153,7 @@ def test_failed_start_prevents_advice(run, trials):
     assert all(one.slot.label != "3w-2t" for one in trials.ran if one.slot.block > 1)
 
 
-def test_late_generator_is_not_candidates_fault(run, trials):
+def test_late_generator_drops_no_candidate(run, trials):
     trials.late = {"3w-2t"}
     run(plan(rate=100.0, max_time_s=9e9))
     assert any(one.slot.label == "3w-2t" for one in trials.ran if one.slot.block > 1)
@@ -161,5 +161,5 @@ def test_late_generator_is_not_candidates_fault(run, trials):
 
 def test_search_without_candidates_is_an_error(run, trials):
     trials.broken = {entry.label for entry in plan().study.entries}
-    with pytest.raises(UserError, match=r"no candidate has a valid trial with .*. Its report\.html has the reasons"):
+    with pytest.raises(UserError, match=r"no candidate has a valid trial with .*. Its report\.html shows the reasons"):
         run(plan(max_time_s=300))

@@ -1,4 +1,4 @@
-"""Test rates that the run finds: half of the slowest setup's throughput, and the same for all setups."""
+"""Test rates that the run determines: a share of the slowest setup's throughput, used for all setups."""
 
 import pytest
 
@@ -18,9 +18,10 @@ SETUPS = ["gunicorn", "uvicorn", "daphne"]
 
 @pytest.fixture
 def ceilings(prepare, folder, bench_of, monkeypatch):
-    """Return a function that makes the study's run folder.
+    """Return a function that creates the run folder of a study with ``rate = "auto"``.
 
-    It gets changes of each setup's result by its name, and tests. It returns the study and the ceilings in run.json.
+    Its arguments are the changes of each setup's result, by setup, and the tests. It returns the tests and the ceilings
+    in run.json.
     """
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
     ports, serve = {}, bench_of.serve
@@ -48,7 +49,7 @@ def test_rate_is_rounded_share_of_slowest(ceilings, share, rate):
     [test], found = ceilings(answering(1500.0, 700.0, 241.7), latency={**LATENCY, **share})
     assert (test.pace.rate, test.pace.auto) == (rate, share.get("share", 0.5))
     assert found == {"latency": {"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}}
-    # The highest percentile with enough requests in a trial gets a verdict.
+    # A verdict uses the highest percentile for which a trial has enough requests.
     assert [metric.name for metric in test.judged] == ["p50_ms", "p95_ms", "cpu_ms_per_request"]
     assert [metric.name for metric in test.at_rate(600.0).judged] == ["p50_ms", "p99_ms", "cpu_ms_per_request"]
 
@@ -58,16 +59,16 @@ def test_equal_tests_share_a_search(ceilings, bench_of):
     tests = {name: {**LATENCY, "kind": "latency", "share": share} for name, share in shares.items()}
     asked, found = ceilings(answering(400.0, 400.0, 400.0), **tests, other={**tests["half"], "path": "/async/"})
     assert [test.pace.rate for test in asked] == [100.0, 200.0, 300.0, 200.0]
-    assert len(bench_of.engine.loads) == 2 * 3  # for each of three setups and two paths
+    assert len(bench_of.engine.loads) == 2 * 3  # one load for each of three setups and two paths
     assert set(found) == {"quarter", "half", "most", "other"}
 
 
-def test_silent_setup_has_no_ceiling(ceilings):
+def test_unresponsive_setup_has_no_ceiling(ceilings):
     [test], found = ceilings(answering(1500.0, 700.0, 0.0), latency=LATENCY)
     assert (test.pace.rate, "daphne" in found["latency"]) == (350.0, False)
 
 
-def test_silent_setups_leave_no_folder(ceilings, folder):
+def test_unresponsive_setups_leave_no_folder(ceilings, folder):
     with pytest.raises(
         UserError,
         match=r"^test latency: no setup answered successfully, so the rate is unknown",
@@ -76,12 +77,12 @@ def test_silent_setups_leave_no_folder(ceilings, folder):
     assert not folder.exists()
 
 
-def test_study_with_unknown_rate_mentions_it():
+def test_unknown_rate_is_mentioned():
     study, known = (
         studies.parse({"setups": SETUPS, "blocks": 1, "tests": {"latency": {**LATENCY, "rate": rate}}}, "s", "s.toml")
         for rate in ("auto", 100)
     )
-    assert study.tests[0].description == "GET / at 50% of what the slowest setup holds, at random moments"
+    assert study.tests[0].description == "GET / at 50% of the slowest setup's ceiling, at random moments"
     search_s = 1.2 + 3 * (1.5 + 0.2 + CEILING_S + 2 * 0.22)
     assert planned_seconds(study) == pytest.approx(planned_seconds(known) + search_s)
 

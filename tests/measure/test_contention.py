@@ -1,6 +1,6 @@
-"""Test runs whose trials the machine disturbs.
+"""Test runs on a machine where other programs disturb the trials.
 
-The run ends early with an answer, names the programs, and can be continued.
+Such a run ends early with a report, names the programs, and can be resumed.
 """
 
 import dataclasses
@@ -37,7 +37,7 @@ def trial(label="gunicorn", *reasons, number=1, attempt=1, test="latency"):
 
 
 def judged(trials, labels=2, together=1):
-    """Return the number of trials before TooBusy, and its text, or None.
+    """Return the number of trials before TooBusy and its message, or None if all trials can run.
 
     ``together`` trials are measured at the same time.
     """
@@ -52,7 +52,7 @@ def judged(trials, labels=2, together=1):
     return None
 
 
-def test_four_invalid_trials_in_row_suffice():
+def test_four_disturbed_trials_stop_run():
     row = [trial("a", LATE), trial("a", LATE, TAKEN), trial("b", LATE), trial("b", LATE, TAKEN)]
     assert judged(row * 2) == (
         4,
@@ -74,16 +74,16 @@ FOUR = [trial(label, LATE) for label in "abcd"]
 @pytest.mark.parametrize(
     ("trials", "options", "number"),
     [
-        ([trial("a", LATE), trial("b", TAKEN)] * 8, {}, None),  # without a common reason
-        ([trial("a", LATE), trial("a", LATE), trial("b", LATE), trial("b")] * 8, {}, None),  # with a good one between
-        ([trial("a", DIED), trial("b", DIED)] * 8, {}, None),  # reasons of the setups
-        ([trial("a", DIED, LATE), trial("b", LATE)] * 8, {}, None),  # one of them is a reason of the setup
+        ([trial("a", LATE), trial("b", TAKEN)] * 8, {}, None),  # the setups have different reasons
+        ([trial("a", LATE), trial("a", LATE), trial("b", LATE), trial("b")] * 8, {}, None),  # a valid trial in between
+        ([trial("a", DIED), trial("b", DIED)] * 8, {}, None),  # the setups are the reason
+        ([trial("a", DIED, LATE), trial("b", LATE)] * 8, {}, None),  # one setup is part of the reason
         ([trial("a", "service_failed"), trial("b", "service_failed")] * 8, {}, None),
         ([trial("a", SHARED), trial("b", SHARED)] * 8, {}, None),
-        ([trial("a", LATE)] * 8, {}, None),  # a single setup that is too fast for the generator
-        ([trial("a", LATE)] * 4, {"labels": 1}, 4),  # a study of a single setup has no other setups
-        (FAILED * 3, {"together": 10}, None),  # one moment
-        # Without figures, it ends within the block.
+        ([trial("a", LATE)] * 8, {}, None),  # only one of two setups is too fast for the generator
+        ([trial("a", LATE)] * 4, {"labels": 1}, 4),  # the study has only one setup
+        (FAILED * 3, {"together": 10}, None),  # all trials failed at the same moment
+        # If no trial has figures, the run ends within the block.
         ([trial(*"ab"[n % 2], "engine_failed", test=f"t{n}") for n in range(6)], {"together": 10}, 4),
         # A single disturbance of all interleaved trials isn't enough.
         (FOUR, {"labels": 4, "together": 4}, None),
@@ -95,7 +95,7 @@ def test_stop_conditions(trials, options, number):
     assert (found and found[0]) == number
 
 
-def test_only_always_spoiled_trials_are_repeated():
+def test_only_always_disturbed_trials_are_repeated():
     trials = [
         *(trial("a", LATE, number=1, attempt=attempt) for attempt in (1, 2)),
         *(trial("a", DIED, number=2, attempt=attempt) for attempt in (1, 2)),
@@ -108,9 +108,9 @@ def test_only_always_spoiled_trials_are_repeated():
 
 @pytest.fixture
 def busy(prepare, folder, bench_of):
-    """Return a function that starts or continues a run of two setups in two blocks.
+    """Return a function that starts a run of two setups in two blocks, or resumes it.
 
-    ``trials.invalid`` is the number of following trials with contention.
+    The first ``trials.invalid`` trials are disturbed.
     """
     trials = FakeTrials(reason=lambda planned: LATE if len(trials.ran) <= trials.invalid else None)
     trials.invalid = 100
@@ -122,7 +122,7 @@ def busy(prepare, folder, bench_of):
     return run
 
 
-def test_resumed_run_repeats_spoiled_trials(busy):
+def test_resumed_run_repeats_disturbed_trials(busy):
     with pytest.raises(TooBusy):
         execute(busy(), SilentWatcher())
     busy.trials.ran, busy.trials.invalid = [], 1
@@ -150,7 +150,7 @@ def test_late_repetitions_are_skipped(busy, monkeypatch):
     busy.trials.invalid = 1
     clock = iter(range(0, 10_000, 20))
     monkeypatch.setattr("loadtests.measure.run.time.monotonic", lambda: next(clock))
-    assert execute(busy(), SilentWatcher()) is RunOutcome.VALID  # the contention is over in its second block
+    assert execute(busy(), SilentWatcher()) is RunOutcome.VALID  # the contention ends before the second block
     assert busy.trials.attempts == [(1, 1), (2, 1), (3, 1), (4, 1)]
 
 

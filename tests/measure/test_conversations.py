@@ -1,4 +1,4 @@
-"""Test WebSockets in a trial without a server: the setup's dialect, its contract, and memory at rest."""
+"""Test WebSocket trials with a simulated server: the setup's dialect, its contract, and memory at rest."""
 
 import dataclasses
 import os
@@ -17,15 +17,15 @@ from tests.fixtures.conversations import TABLES, holding
 
 @pytest.fixture
 def differences():
-    """Return the differences that the WebSocket contract finds in a setup."""
+    """Return the list of differences that the check of the WebSocket contract reports."""
     return []
 
 
 @pytest.fixture
 def bench(bench_of, differences, monkeypatch):
-    """Return a function that returns the bench and the places of a study of one setup.
+    """Return a function that returns a bench, a study of one setup, and the study's planned trials.
 
-    The study has these kinds of tests, and the setup a dialect. The attribute ``verified`` lists the dialects and
+    Its arguments are the kinds of tests, and the setup's dialect. The attribute ``verified`` lists the dialects and
     prefixes whose contract was checked.
     """
     monkeypatch.setattr("loadtests.measure.trial.STEP_SETTLED_S", 0.0)
@@ -64,7 +64,7 @@ def test_setup_follows_its_own_dialect(bench, bench_of, dialect, consumer, spoke
 
 
 def test_broken_conversation_is_not_measured(bench, bench_of, differences):
-    """If the setup is the baseline, the error comes before anything is written."""
+    """If the setup is the baseline, the error is raised before any file is written."""
     made, study, places = bench("echo")
     assert contract_check.preflight(made, study).contract == {"echo": ()}
     differences.append("there is no echo")
@@ -80,7 +80,7 @@ def test_held_connections_are_interleaved(bench, bench_of):
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
     assert {trial.status for trial in measure_interleaved(made, places)} == {"ok"}
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
-    # Each waits for a second if no message is lost. A connection may take as long as any request.
+    # Slices with messages wait at most a second for losses. Connections may use the whole timeout.
     assert bench_of.engine.graces == [None] * 2 + [1.0] * 2 * 3
 
 
@@ -102,7 +102,7 @@ def test_idle_memory_is_read_per_step(bench, bench_of):
 
     def growing(parts, folder):
         found = usage(parts, folder)
-        first = 30.0 if bench_of.engine.loads else 0.0  # once, for the first connection
+        first = 30.0 if bench_of.engine.loads else 0.0  # memory that the first connection allocates
         rss_mb = 100.0 + first + 8.0 * bench_of.engine.stepped
         return {pid: dataclasses.replace(one, rss_mb=rss_mb) for pid, one in found.items()}
 
@@ -141,7 +141,7 @@ def test_scheduling_delay_is_compared_with_lag(bench, bench_of):
         lags = dict.fromkeys(NOTHING, 10.0)
         return {"pacing_lag_ms": {**lags, "p50": 0.5, "p99": 0.5}, "deliveries": Deliveries(9, 9, 0, 0, 0, lags)}
 
-    bench_of.engine.meanwhile = late  # half of the time until a message is accepted, and a twentieth of the lag
+    bench_of.engine.meanwhile = late  # a large delay relative to the answer, but small relative to the lag
     made, _, [place] = bench("broadcast")
     assert measure(made, place).flags == ()
 

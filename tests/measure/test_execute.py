@@ -1,4 +1,4 @@
-"""Test the order of trials, repeats, resuming and adding blocks, with trials that don't need a server."""
+"""Test the order, the repetition and the resuming of trials, and added blocks, without a server."""
 
 import dataclasses
 import random
@@ -23,7 +23,7 @@ RATES = {"gunicorn": 1000.0, "uvicorn": 500.0, "daphne": 400.0}
 
 @pytest.fixture
 def trials():
-    """Simulate trials at different rates. ``invalid`` contains the invalid trials by number and attempt."""
+    """Simulate trials at different rates. ``invalid`` contains the number and attempt of each invalid trial."""
     trials = FakeTrials()
     noise = random.Random(1)
     trials.invalid, trials.why, trials.spread, trials.takes_s, trials.interrupt_at = set(), "send_lag", 0.0, 0.0, None
@@ -44,7 +44,7 @@ def trials():
 
 @pytest.fixture
 def begin(prepare, trials):
-    """Return a function that prepares the study, so that tests can check errors of the preparation."""
+    """Return a function that prepares the study with changes and returns its execution with simulated trials."""
     return lambda goal=None, **changes: trials.instead(prepare({**TABLE, **changes}, goal))
 
 
@@ -54,7 +54,7 @@ def go_on(folder, bench_of, trials):
 
 
 def run(execution):
-    """Return whether every setup has a valid trial in every test."""
+    """Run the trials, and return whether every setup has a valid trial in every test."""
     return runs.execute(execution, SilentWatcher()) is runs.RunOutcome.VALID
 
 
@@ -72,7 +72,7 @@ def test_every_slot_runs_once(begin, trials, folder):
 
 def test_limited_memory_divides_setups_into_groups(begin, bench_of, trials, folder):
     each_mb = sum(one.rss_mb for one in bench_of.host.usage(bench_of.server.parts(), folder).values())
-    bench_of.host.free_mb = int(each_mb * 5)  # half of it is enough for the baseline and one other setup
+    bench_of.host.free_mb = int(each_mb * 5)  # half of the memory is enough for the baseline and one other setup
     execution = begin(setups=["gunicorn", "uvicorn", "daphne"])
     assert "note: 2 setups run at once, including gunicorn in each block" in execution.headline
     assert run(execution)
@@ -86,7 +86,7 @@ def test_limited_memory_divides_setups_into_groups(begin, bench_of, trials, fold
 def test_invalid_trial_is_repeated_once(begin, trials, interleave):
     trials.invalid = {(2, 1), (3, 1), (3, 2)}
     assert run(begin(interleave=interleave))
-    # Invalid trials are repeated at the end of their block.
+    # An invalid trial is repeated at the end of its block.
     assert trials.attempts == [(1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (3, 2)]
 
 
@@ -127,7 +127,7 @@ def test_blocks_are_added_until_precise(begin, trials, folder):
     run(execution)
     kept = Run.open(folder)
     record = kept.record
-    assert record.study.blocks >= 8  # a few blocks can agree by chance
+    assert record.study.blocks >= 8  # because a few blocks can agree by chance
     assert record.study.blocks % 2 == 0
     assert len(trials.ran) == len(record.order) == 2 * record.study.blocks
     assert record.order[: len(before)] == before
@@ -141,7 +141,7 @@ def test_blocks_are_added_until_precise(begin, trials, folder):
     ("max_time_s", "takes_s", "measured_s"), [(1e-6, 0.0, 0.0), (0.01, 0.02, 0.0), (10.0, 0.0, 20.0)]
 )
 def test_no_block_follows_the_time_limit(begin, go_on, trials, folder, max_time_s, takes_s, measured_s):
-    """Trials take time, and a run that was interrupted has taken some."""
+    """The time before an interruption counts, too."""
     trials.spread, trials.takes_s = 0.5, takes_s
     begin(Goal(until=0.001, max_time_s=max_time_s)).run.update(measured_s=measured_s)
     run(go_on())
@@ -211,7 +211,7 @@ def test_refused_run_writes_nothing(begin, bench_of, folder):
     with pytest.raises(UserError, match="baseline, gunicorn, can't be served: the project has no WSGI application"):
         begin()
     bench_of.application, bench_of.engine.features = complete, frozenset()
-    with pytest.raises(UserError, match="test throughput: the engine openloop cannot send as fast as it is answered"):
+    with pytest.raises(UserError, match="test throughput: the engine openloop cannot send in a closed loop"):
         begin()
     assert not folder.exists()
     folder.mkdir()

@@ -29,9 +29,9 @@ LOST = "the connection to ssh://other was lost: it ended"
 
 @pytest.fixture
 def run(bench_of, monkeypatch):
-    """Return a function that runs the block on the fake bench, and returns the trials by label and test.
+    """Return a function that runs a block on the fake bench and returns the trials by label and test.
 
-    It gets changes of the study.
+    Its arguments are changes of the study.
     """
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
 
@@ -45,7 +45,7 @@ def run(bench_of, monkeypatch):
 
 
 def spoiled(trials):
-    """Return the reasons why trials are invalid, by label and test."""
+    """Return the reasons why trials are invalid, by label and test. Valid trials are left out."""
     return {place: reasons(trial) for place, trial in trials.items() if not trial.valid}
 
 
@@ -68,20 +68,20 @@ def test_every_second_round_is_mirrored(run, bench_of):
     assert [seconds for _, _, seconds in throughput] == [0.5] * 6
     assert all(settle > 0 for _, settle, _ in bench_of.engine.slices)
     for first, second in (rounds(latency), rounds(throughput)):
-        assert len(set(first)) == 3  # each on a separate port
+        assert len(set(first)) == 3  # each setup has a separate port
         assert second == first[::-1]
-    # All setups get the same random moments.
+    # All setups receive requests at the same random moments.
     open_loops = [load for load in bench_of.engine.loads if load.rate]
     assert len({load.origin for load in open_loops}) == 3
     assert len({load.arrival_seed for load in open_loops}) == 1
-    # The machine's speed is measured before each round.
+    # The machine's speed is measured once before each round.
     assert {trials[label, "latency"].evidence.calibration_s for label in TABLE["setups"]} == {(0.1, 0.2)}
     assert trials["gunicorn", "throughput"].evidence.calibration_s == (0.1, 0.1)
 
 
 def test_idle_cpu_time_is_recorded(run):
     assert all(trial.evidence.idle_cpu is not None for trial in run().values())
-    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # it doesn't disturb others
+    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # no other setup is disturbed
 
 
 def test_another_attempt_has_another_order(run, bench_of):
@@ -96,7 +96,7 @@ def test_another_attempt_has_another_order(run, bench_of):
 def test_other_hosts_are_checked_each_slice(run, bench_of):
     host = bench_of.host
     seconds = itertools.count(1.0)
-    # Between two observations a second passes, and other programs use a fifth of it.
+    # Each observation is a second after the last. Other programs used 0.2 s of CPU time.
     host.load_elsewhere = lambda: {"ssh://redis": OthersMoment(at := next(seconds), 0.1 * at, 0.1 * at, 0, 3000.0)}
     host.calibrations_elsewhere = lambda: {"ssh://redis": 0.12}
     trial = run()["uvicorn", "latency"]
@@ -108,7 +108,7 @@ def test_other_hosts_are_checked_each_slice(run, bench_of):
     assert trial.valid
 
 
-def test_failed_start_costs_own_trials(run, bench_of):
+def test_failed_start_invalidates_own_trials(run, bench_of):
     serve = bench_of.serve
 
     def refusing(setup, env, services, port):
@@ -123,7 +123,7 @@ def test_failed_start_costs_own_trials(run, bench_of):
 
 
 @pytest.mark.parametrize("method", ["meanwhile", "prepare"])
-def test_failed_generator_costs_the_whole_test(run, bench_of, method):
+def test_failed_generator_invalidates_whole_test(run, bench_of, method):
     works = getattr(bench_of.engine, method)
 
     def breaks(load):
@@ -135,7 +135,7 @@ def test_failed_generator_costs_the_whole_test(run, bench_of, method):
     assert spoiled(run()) == of_test("throughput", "engine_failed")
 
 
-def test_lost_connection_costs_one_test(run, bench_of):
+def test_lost_connection_invalidates_one_test(run, bench_of):
     def cut(parts, folder):
         if bench_of.engine.slices:
             bench_of.host.usage = usage
@@ -150,7 +150,7 @@ def test_lost_connection_costs_one_test(run, bench_of):
     assert len(bench_of.server.served) == 6
 
 
-def test_lost_connection_during_start_costs_test(run, bench_of):
+def test_lost_connection_during_start_invalidates_test(run, bench_of):
     def cut(bind, port):
         if not bench_of.server.served:
             bench_of.server.served.append(None)
@@ -175,10 +175,10 @@ def test_lost_worker_between_slices_is_noticed(run, bench_of):
 
 
 def test_overloaded_setup_skips_remaining_slices(run, bench_of, monkeypatch):
-    monkeypatch.setattr(interleaved, "OVERTIME_S", -10.0)  # every slice is late
+    monkeypatch.setattr(interleaved, "OVERTIME_S", -10.0)  # every slice exceeds its time
     bench_of.server.calm = False
     assert spoiled(run()) == of_test("latency", "did_not_recover") | of_test("throughput", "did_not_recover")
-    assert len(bench_of.engine.slices) == 6  # the first of each setup and test
+    assert len(bench_of.engine.slices) == 6  # only the first slice of each setup and test
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_slow_setups_have_longer_slices(run, bench_of, monkeypatch, answer_s, se
     assert [(settle, seconds) for _, settle, seconds in bench_of.engine.slices] == settle_and_slice_s
 
 
-def test_events_in_slices_belong_to_trial(run, bench_of):
+def test_trial_includes_events_in_slices(run, bench_of):
     def swapping(moment):
         return dataclasses.replace(moment, swapped_pages=7 if len(bench_of.engine.slices) >= 1 else 0)
 
@@ -209,6 +209,6 @@ def test_search_is_never_interleaved():
     assert [study.interleaved(test) for test in study.tests] == [True, True, False, False]
     apart = studies.parse({**TABLE, "tests": tests, "interleave": False}, "s", "s.toml")
     assert not any(apart.interleaved(test) for test in apart.tests)
-    # Starting once takes less time than starting for each trial.
+    # Each setup starts only once, not once for each trial.
     each_s = 1.5 + 0.5 + 1.2 + 2 * 0.22 + 0.5 + 1 + 2 * 0.22
     assert planned_seconds(studies.parse(TABLE, "s", "s.toml")) == pytest.approx(2 * 1.2 + 3 * each_s)

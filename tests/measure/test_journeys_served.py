@@ -1,4 +1,4 @@
-"""Test users' journeys on a real server whose Redis is killed and restarted.
+"""Test users' journeys on a real server while its Redis is killed and restarted.
 
 Lost journeys are reported, later journeys complete, and nothing hangs.
 """
@@ -24,7 +24,7 @@ from loadtests.setups.application import sample
 pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
 
 USERS = 4
-LONGEST = 19  # requests of a journey
+LONGEST = 19  # requests in the longest journey
 TABLE = {
     "setups": [{"setup": "gunicorn-gthread", "env": {"SESSIONS": "redis", "THREADS": 4}}],
     "blocks": 1,
@@ -38,7 +38,8 @@ TABLE = {
 class Accident:
     """Kill Redis after the first completed journeys.
 
-    The load ends after the first journeys that started when Redis ran again. The watcher gets each second of the load.
+    The load ends after the first journeys that started after the restart. The run calls the watcher for each second of
+    the load.
     """
 
     def __init__(self):
@@ -51,7 +52,7 @@ class Accident:
         return next((part.pid for part in self.running.parts() if part.role == "redis"), None)
 
     def happen(self):
-        # This is more than the number of requests in one journey of all users.
+        # This is more than the requests in one journey of every user.
         yield from self.until(lambda ok, failed: ok > USERS * LONGEST)
         killed = self.redis()
         os.kill(killed, signal.SIGKILL)
@@ -76,7 +77,7 @@ def accident():
 
 @pytest.fixture
 def trial(accident, monkeypatch, tmp_path, free_port):
-    """Return the trial in which it happens."""
+    """Return the trial in which Redis is killed and restarted."""
     [setup] = setups.find(["gunicorn-gthread"])
     if (missing := setups.missing(setup) or setups.needs.missing(["redis"])) is not None:
         pytest.skip(missing)
@@ -109,8 +110,8 @@ def test_killed_redis_comes_back(trial, accident):
     assert accident.over.is_set(), trial.log
     result, found = trial.result, trial.result.journeys
     assert found.broken_off > 0
-    assert found.completed >= 2  # one trial before it, and one after it
-    assert {"mixed-up", "wrong-body"}.isdisjoint(result.errors)  # no user got another user's page
+    assert found.completed >= 2  # at least one journey before the failure, and one after it
+    assert {"mixed-up", "wrong-body"}.isdisjoint(result.errors)  # no user received another user's page
     assert result.planned == result.ok + sum(result.errors.values()) + result.unfinished
     assert not trial.valid
     [said] = [flag.sentence for flag in trial.flags if flag.reason == "process_died"]

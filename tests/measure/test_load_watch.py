@@ -1,4 +1,4 @@
-"""Test observations during a load: CPU time by role, and the recipe of the setup's origin."""
+"""Test observations during a load: CPU time by role, and the recipe that the setup's origin plays."""
 
 import json
 import os
@@ -19,7 +19,7 @@ STUMBLES = json.loads((recipes.SHIPPED / "stumble.json").read_text(encoding="utf
 COUNTS = {"total_requests": 80, "request_seconds": 120.5}
 
 
-def test_sample_has_usage_since_the_previous():
+def test_sample_is_usage_since_last():
     times, used = iter([10.0, 11.0, 13.0]), {1: 5.0, 2: 7.0, 3: 1.0}
     watch = CpuWatch(lambda: dict(used), {1: "web", 2: "web", 3: "redis"}, lambda: next(times))
     used.update({1: 5.5, 2: 7.25})
@@ -41,12 +41,12 @@ def test_processes_are_seen_during_load(tmp_path):
     assert seen.origin is None  # it doesn't exist
     watch = LoadWatch(Local(), running)
     watch.prepare()
-    assert watch.observed() == Meanwhile()  # a load that never starts
+    assert watch.observed() == Meanwhile()  # the load never starts
 
 
 @pytest.fixture
 def origin(tmp_path, monkeypatch):
-    """Return the requests to an origin whose address is in the test's folder."""
+    """Simulate an origin whose address is in the test's folder, and return the list of requests to it."""
     asked, says = [], {"current_count": COUNTS, "current_recipe": [STUMBLES]}
 
     def ask(host, port, request, timeout_s):
@@ -75,7 +75,7 @@ def test_origin_restarts_with_the_load(origin, tmp_path):
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1", "nonsense", ""])
-def test_silent_origin_has_no_record(tmp_path, address):
+def test_unreachable_origin_has_no_record(tmp_path, address):
     (tmp_path / "origin.url").write_text(address, encoding="utf-8")
     watch = OriginWatch(tmp_path)
     watch.restart()
@@ -95,7 +95,7 @@ def test_stretches_join_on_measured_time():
     assert joined([]) == Meanwhile()
 
 
-def test_restarted_stages_have_no_axis():
+def test_restarted_stages_have_no_times():
     stages = (OriginStage(0.0, "200", True, 1.0), OriginStage(20.0, "503", False, 1.0))
     several = joined([WatchedSlice(0.1, 0.5, load_observation(stages))] * 2)
     single = joined([WatchedSlice(2.0, 30.0, load_observation(stages))])

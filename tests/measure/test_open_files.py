@@ -24,14 +24,14 @@ def limit(monkeypatch):
     [
         ("throughput", {"connections": 10_000}, 10_000),
         ("latency", {"rate": 300, "silent": 2000}, 2000),
-        ("throughput", WAITING, 20_000),  # each client has a connection to the origin
+        ("throughput", WAITING, 20_000),  # each client also needs a connection to the origin
         ("latency", {"rate": 5000}, 0),
         ("idle", {"connections": 2000}, 2000),
         ("broadcast", {"rate": 10, "receivers": 300, "publishers": 2}, 302),
         ("journey", {"users": 1500}, 1500),
     ],
 )
-def test_a_connection_is_an_open_file(kind, keys, held):
+def test_connections_count_as_open_files(kind, keys, held):
     assert open_files.needed(a_test(kind, **{"duration": "1s", **keys})) - open_files.RESERVE == held
 
 
@@ -40,7 +40,7 @@ def test_shipped_studies_need_common_limits():
     assert {name: count for name, count in needed.items() if count >= 4096} == {}
 
 
-def test_a_run_refuses_before_it_starts(limit):
+def test_run_is_refused_before_start(limit):
     few, many = (
         a_test("throughput", name, **WAITING | {"connections": n}) for name, n in (("few", 10), ("many", 10_000))
     )

@@ -13,7 +13,7 @@ from tests.fixtures.bench import a_block, measure
 
 @pytest.fixture
 def trial(bench_of, monkeypatch):
-    """Return a function that returns the trial of a test on a setup."""
+    """Return a function that runs a trial of a test on a setup and returns the trial."""
     monkeypatch.setattr("loadtests.measure.trial.BEFORE_S", 0.0)
 
     def run(setup, **test):
@@ -23,7 +23,7 @@ def trial(bench_of, monkeypatch):
     return run
 
 
-def test_failed_restart_is_the_setups_own(trial, bench_of):
+def test_failed_restart_is_setups_fault(trial, bench_of):
     def restart():
         raise NotServing("uvicorn did not stop within 25 s", "the end of its log")
 
@@ -39,7 +39,7 @@ def test_failed_restart_is_the_setups_own(trial, bench_of):
     ("way", "method", "pids"),
     [("reload", "reload", (11, 12)), ("kill", "kill_worker", (12,)), ("max-requests", None, ()), ("restart", None, ())],
 )
-def test_replacement_is_kept_with_memory(trial, bench_of, way, method, pids):
+def test_replacement_is_recorded_with_memory(trial, bench_of, way, method, pids):
     memory = {11: 40.0, 12: 60.0}  # by PID
 
     def replace():

@@ -1,4 +1,4 @@
-"""Test continued runs: the conditions and knobs must be the same, and the run folder doesn't contain secrets."""
+"""Test resumed runs. The conditions and knobs must be the same, and the run folder contains no secrets."""
 
 import dataclasses
 import json
@@ -49,7 +49,7 @@ PROJECT = OwnProject(
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
-    """Restore the environment variables that a test or a continued run sets."""
+    """Unset environment variables, and restore them after a test or a resumed run has set them."""
     for name in (*setups.KNOBS, "DATABASE_URL"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
@@ -57,7 +57,7 @@ def environment(monkeypatch):
 
 @pytest.fixture
 def begun(prepare, monkeypatch):
-    """Return a function that prepares a run with these variables, without measurements."""
+    """Return a function that prepares a run with these environment variables, without measurements."""
 
     def begin(table=TABLE, **variables):
         for name, value in variables.items():
@@ -154,7 +154,7 @@ def test_resumed_run_uses_environments_password(begun, bench_of, monkeypatch, ur
 def test_missing_password_prevents_resume(begun, bench_of, monkeypatch, now):
     folder = begun(REDIS_URL=REDIS[0]).path
     monkeypatch.setenv("REDIS_URL", now) if now else monkeypatch.delenv("REDIS_URL")
-    with pytest.raises(UserError, match=f"REDIS_URL was {KEPT[0]}, whose secrets a run folder does not keep. Set it"):
+    with pytest.raises(UserError, match=f"REDIS_URL was {KEPT[0]}, but run folders contain no secrets. Set REDIS_URL"):
         resume(folder, bench_of)
 
 
@@ -176,7 +176,7 @@ def test_dry_run_shows_no_secrets(command, monkeypatch):
 @pytest.mark.parametrize("variable", ["REDIS_URL", "BROKER"])
 def test_study_refuses_passwords(variable):
     entry = {"setup": "gunicorn", "env": {variable: REDIS[0]}}
-    says = rf"setups\[1\].env.{variable}: contains a user or a password. Set it in the"
+    says = rf"setups\[1\].env.{variable}: contains a user name or a password. Set it in the"
     with pytest.raises(UserError, match=says) as error:
         studies.parse({**TABLE, "setups": [entry]}, "s", "s.toml")
     assert "hunter2" not in str(error.value)
@@ -195,6 +195,6 @@ def test_secret_headers_are_not_kept(begun, bench_of):
     [request] = Run.open(run.path).record.study.tests[0].requests
     assert request.headers == (("Cookie", "REPLACED"), ("Accept", "text/html"))
     with pytest.raises(
-        UserError, match=r"its requests have secret headers \(Cookie\), which a run folder doesn't store"
+        UserError, match=r"its requests contain secret headers \(Cookie\), which run folders don't store"
     ):
         resume(run.path, bench_of)

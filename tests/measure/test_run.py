@@ -1,4 +1,4 @@
-"""Test a study with the command line on real servers: its files and remaining processes."""
+"""Test a study with the command line on real servers: the files that it writes, and the processes that remain."""
 
 import contextlib
 import json
@@ -23,13 +23,13 @@ setups = ["gunicorn"]
 blocks = 2
 tests.latency = { rate = 50, duration = "500ms", warmup = "100ms" }
 """
-# No directory can be created below /proc. Gunicorn doesn't read the variable.
+# daphne fails, because no directory can be created below /proc. Gunicorn doesn't read the variable.
 THREE = """setups = [
     "gunicorn",
     "daphne-ipc",
     {setup = "daphne-ipc", label = "nowhere", env = {IPC_DIR = "/proc/nowhere"}},
 ]"""
-# Effects of other programs on the machine that runs the tests.
+# Other programs on the machine can cause these flags.
 DISTURBED = {"cores_taken", "cores_disturbed", "send_lag", "generator_busy", "shared_core"}
 
 
@@ -41,7 +41,7 @@ def study(tmp_path):
 
 
 def exit_code(folder):
-    """Return the expected exit code of a run with these trials: 0 if each setup has figures, verified or not."""
+    """Return the expected exit code of a run with these trials: 0 if each setup has figures, even if unverified."""
     known = {reason.name for reason in UNVERIFIED}
     cells = {(trial["label"], trial["test"]) for trial in trials(folder)}
     figures = {
@@ -64,7 +64,7 @@ def test_run_continues_after_failed_setup(cli, study, folder):
     assert code == 1
     assert "a setup failed or has no results in a test" in errors
     assert "One setup, for half a second" in printed
-    assert "/proc/nowhere" in printed  # the end of the log
+    assert "/proc/nowhere" in printed  # from the end of the server's log
     about = json.loads((folder / "run.json").read_text())
     assert about["study"]["name"] == "small"
     assert about["machine"]["cpu"]
@@ -90,7 +90,7 @@ def test_run_continues_after_failed_setup(cli, study, folder):
 
 @pytest.mark.exhaustive
 def test_ctrl_c_keeps_resumable_trials(cli, study, folder):
-    study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # most of it is left, even if this test is late
+    study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # most blocks are left, even if this test is slow
     process = cli.start("run", study, "--output", folder, "--ignore-busy")
     wait_for(lambda: (folder / "trials").is_dir() and trials(folder), "no first trial")
     time.sleep(0.3)
@@ -151,9 +151,9 @@ def test_next_run_ends_abandoned_processes(cli, study, folder, tmp_path):
 
 @pytest.mark.exhaustive
 def test_kill_9_loses_no_written_trial(cli, study, folder):
-    """The run is killed at random moments and resumed. Written trials stay, and the others are measured."""
+    """Kill the run at random moments and resume it. It keeps the written trials, and measures the other trials."""
     seed = int(os.environ.get("KILL_SEED") or secrets.randbelow(2**32))
-    print(f"KILL_SEED={seed}")  # pytest shows it if the test fails
+    print(f"KILL_SEED={seed}")  # pytest prints the seed if the test fails
     moments = random.Random(seed)
     study.write_text(STUDY.replace("blocks = 2", "blocks = 3"))
     arguments = ("run", study, "--output", folder, "--ignore-busy")

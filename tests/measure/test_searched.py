@@ -1,4 +1,4 @@
-"""Test searches over WebSockets, and for the most streams and users, on simulated servers of known capacity."""
+"""Test searches over WebSockets, for streams, and for users on simulated servers of known capacity."""
 
 import dataclasses
 import math
@@ -18,14 +18,14 @@ from tests.fixtures.bench import a_block, measure
 from tests.fixtures.conversations import SEARCHES, holding
 from tests.fixtures.results import good_result, histogram_of
 
-HOLDS = 5000.0  # counted events per second
+HOLDS = 5000.0  # the server's capacity in counted events per second
 STREAMS = 37
 SLOW, FAST = dict.fromkeys(NOTHING, 500.0), dict.fromkeys(NOTHING, 5.0)
 
 
 @pytest.fixture
 def search(bench_of, monkeypatch):
-    """Return a function that returns the trial of a search on a server, and its test, with changed keys."""
+    """Return a function that runs a search on a server with changed keys and returns the trial and its test."""
     monkeypatch.setattr(contract_check.websocket, "verified", lambda *asked: [])
 
     def search(kind, server, **changes):
@@ -66,7 +66,7 @@ def test_capacity_is_in_counted_units(search, bench_of, kind):
     assert test.why_unknown(trial) == ""
     sent = [load.rate * load.counts_each for load in bench_of.engine.loads]
     assert sent == pytest.approx([probe.rate for probe in trial.capacity.probes])
-    # The other figures come from the confirming probe.
+    # All figures except the capacity come from the confirming probe.
     per_send = bench_of.engine.loads[0].counts_each
     assert trial.result.planned == int(trial.capacity.rate / per_send * trial.result.duration_s)
 
@@ -114,7 +114,7 @@ def test_allowed_loss_has_a_capacity(search):
 
 @pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize(("late_ms", "limited_by"), [(49.0, "max_rate"), (51.0, "generator")])
-def test_late_lag_is_the_generators_limit(search, late_ms, limited_by, reads):
+def test_late_reading_is_generators_limit(search, late_ms, limited_by, reads):
     def late(load):
         lag, found = {**NOTHING, "p50": 0.1, "p99": late_ms}, delivering(load)
         if reads:
@@ -125,7 +125,7 @@ def test_late_lag_is_the_generators_limit(search, late_ms, limited_by, reads):
 
 
 def streams(load, delay_ms=5.0, **changes):
-    """Return the results of a load's streams, which all succeed, with the given changes."""
+    """Return the results of a load whose streams all succeed, with the given changes."""
     count = load.streams.count
     events = round(count * load.duration_s / load.streams.interval_s)
     found = Streams(
@@ -142,7 +142,7 @@ def late_events(load):
 
 
 def threads(load):
-    """The next client waits for a stream or an answer."""
+    """Simulate a server whose next client waits for a stream or an answer."""
     waiting = max(0, load.streams.count - STREAMS)
     found = streams(load, unanswered=waiting, whole=load.streams.count - waiting)
     return {**found, "response_time_ms": dict.fromkeys(NOTHING, 900.0 if waiting else 2.0)}
@@ -180,10 +180,10 @@ def test_late_reading_is_not_servers_limit(search):
 
 
 def searched(arrivals, sustained, requests_each, unsent=0.0):
-    """Search for users, or with ``arrivals`` for a rate of users.
+    """Search for the most users, or with ``arrivals`` for the highest rate of new users.
 
     The server's p99 exceeds the objective if there are more users than it sustains. Each user sends this many requests
-    a second. With a share ``unsent`` when a probe is stopped, too many requests fail at once.
+    a second. If a share is ``unsent`` when a probe stops, too many requests fail at once.
     """
     users = Users("questionnaire", "/", (1.0, 1.0), None if arrivals else 10, 1.0 if arrivals else None)
     load = Load.of_url("http://127.0.0.1:1/", users=users, arrival_seed=1, connections=10)
@@ -237,7 +237,7 @@ def test_failing_server_has_no_capacity():
     assert found.sentence == "no rate is within the objective, not even 1 users"
 
 
-def test_the_highest_rate_of_new_users():
+def test_highest_rate_of_users_is_found():
     found, _ = searched(True, 6.2, 18.5)
     assert found.rate == pytest.approx(6.2, rel=0.06)
     assert found.sentence.endswith(" new users/s within the objective")

@@ -1,4 +1,4 @@
-"""Run studies of WebSockets and of streams on real servers, from the file to the report."""
+"""Test studies of WebSockets and streams on real servers, from the study file to the report."""
 
 import csv
 
@@ -38,15 +38,15 @@ warmup = "100ms"
 
 @pytest.fixture
 def measured(command, tmp_path):
-    """Return a function that runs a study.
+    """Return a function that runs a study and returns its results.
 
-    It returns the trials by setup and test, the rows of the summary, and all output.
+    The results are the trials by setup and test, the rows of summary.csv, and all output.
     """
 
     def run(study):
         (tmp_path / "tiny.toml").write_text(study, encoding="utf-8")
         folder = tmp_path / "run"
-        # A busy machine may disturb trials.
+        # Other programs may disturb the trials.
         _, printed, errors = command("run", tmp_path / "tiny.toml", "--output", folder, "--seed", 1, "--ignore-busy")
         assert folder.is_dir(), errors
         found = Run.open(folder)
@@ -73,7 +73,7 @@ def test_conversations_deliver_all_messages(measured, monkeypatch):
         assert found[label, "connect"].result.ok == 20
         assert found[label, "echo"].result.deliveries.delivered == found[label, "echo"].result.ok == 50
         broadcast = found[label, "broadcast"].result.deliveries
-        assert (broadcast.expected, broadcast.missing) == (10 * 5, 0)  # each room has five receivers
+        assert (broadcast.expected, broadcast.missing) == (10 * 5, 0)  # five receivers in the room
         idle = found[label, "idle"]
         assert (idle.result.connections.opened, len(idle.result.connections.steps)) == (50, 4)
         assert all(process.idle_rss_mb is not None for process in idle.processes)
@@ -89,5 +89,5 @@ def test_collected_stream_events_are_late(measured):
     assert all(one.clients >= one.ended > 0 and one.running == 0 for one in left)
     stayed = [one for (_, test), one in streams.items() if test != "leaving"]
     assert all(one.broken == 0 and one.events >= 20 * one.whole > 0 for one in stayed)
-    assert streams["uvicorn", "collected"].delay_ms["max"] > 18 * 50  # the first event came with the last one
+    assert streams["uvicorn", "collected"].delay_ms["max"] > 18 * 50  # the first arrived with the last event
     assert {"events_per_s", "memory_kb_per_stream", "view_ended_p50_ms"} <= set(row)

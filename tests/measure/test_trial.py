@@ -1,4 +1,4 @@
-"""Test trials with dead processes, and searches with many loads, without a server."""
+"""Test trials whose processes die, and searches, which send many loads, without a server."""
 
 import contextlib
 import dataclasses
@@ -26,13 +26,13 @@ TABLE = {
         "capacity": {"start_rate": 100, "max_rate": 400, "probe": "1s", "confirm": "1s"},
     },
 }
-# A server that forks a worker like Gunicorn. Supervisor only knows the parent.
+# A server that forks a worker like Gunicorn. Supervisor sees only the parent.
 FORKS = "import os, sys, time; child = os.fork(); child and print(child, flush=True); time.sleep(60)"
 
 
 @pytest.fixture
 def run(bench_of):
-    """Run a trial of the test with this name on the fake bench."""
+    """Run a trial of the given test on the fake bench."""
     bench, _, planned = a_block(bench_of, TABLE)
     by_test = {one.test.name: one for one in planned}
     return lambda name: measure(bench, by_test[name])
@@ -55,7 +55,7 @@ def forking():
     [
         ("web", False, 0, set()),
         ("web", True, 1, {"process_died"}),
-        ("origin", True, 0, {"service_failed"}),  # not a fault of the setup
+        ("origin", True, 0, {"service_failed"}),  # the setup isn't at fault
     ],
 )
 def test_lost_worker_makes_trial_invalid(run, bench_of, forking, role, killed, died, found):
@@ -93,7 +93,7 @@ def test_lost_connection_is_the_machines_fault(run, bench_of):
 
 
 def test_search_is_judged_by_all_probes(run, bench_of):
-    # Only the first of many probes was disturbed. The quiet last one doesn't make the trial valid.
+    # Only the first of many probes was disturbed. The undisturbed last probe doesn't make the trial valid.
     def first_is_disturbed(moment):
         after_the_first = len(bench_of.engine.loads) >= 1
         return dataclasses.replace(
@@ -117,13 +117,13 @@ def test_late_probe_is_the_generators_limit(run, bench_of):
         bench_of.engine.meanwhile = lambda load: {"pacing_lag_ms": {**NOTHING, "p50": 0.1, "p99": ms}}
         return run("capacity").capacity
 
-    assert late_by(24.0).limited_by != "generator"  # half of the 50 ms is allowed
+    assert late_by(24.0).limited_by != "generator"  # the generator may be late by half of the 50 ms
     limited = late_by(26.0)
     assert limited.limited_by == "generator"
-    assert "p99 26.0 ms, under a limit of 50 ms" in limited.sentence + limited.probes[-1].why
+    assert "p99 26.0 ms, with a limit of 50 ms" in limited.sentence + limited.probes[-1].why
 
 
-def test_probes_have_separate_schedules(run, bench_of):
+def test_probes_have_different_schedules(run, bench_of):
     assert run("capacity").status == "ok"
     loads = list(bench_of.engine.loads)
     assert [load.warmup_s > 0 for load in loads] == [True] + [False] * (len(loads) - 1)
@@ -151,11 +151,11 @@ def test_contract_breach_prevents_the_load(bench_of, way):
     assert (bench_of.engine.loads, bench_of.engine.slices) == ([], [])
 
 
-def test_work_around_the_load_costs_nothing(run, bench_of):
+def test_cpu_time_covers_only_load(run, bench_of):
     used = [1.0]
     bench_of.host.usage = lambda parts, folder: {7: Usage("web", "server", 7, used[0], 30.0, 30.0, 0)}
     bench_of.engine.meanwhile = lambda load: used.append(used.pop() + 2.0) or {}
-    bench_of.engine.closing = lambda: used.append(used.pop() + 100.0)  # outstanding requests are answered at the end
+    bench_of.engine.closing = lambda: used.append(used.pop() + 100.0)  # the end of the load also uses CPU time
     [process] = run("throughput").processes
     assert process.cpu_s == 2.0
 
@@ -172,7 +172,7 @@ def test_services_start_with_the_setup(bench_of, options, env):
 
 
 def test_services_use_the_configured_cores(bench_of):
-    """A core that doesn't exist is an error before anything starts."""
+    """Check also that a core that doesn't exist is an error before the servers start."""
     setup = {"setup": "gunicorn", "label": "apart", "env": {"SERVICES_CORES": "generator"}}
     bench, study, planned = a_block(bench_of, {**TABLE, "setups": [setup], "baseline": "apart"})
     bench.require(study)
@@ -181,12 +181,12 @@ def test_services_use_the_configured_cores(bench_of):
     assert bench_of.server.served == [("gunicorn", {"CORES": "0", "SERVICES_CORES": str(core)}, ())]
     assert trial.cores["services"] == (core,)
     wrong = dataclasses.replace(study.entries[0], env={"SERVICES_CORES": "4999"})
-    with pytest.raises(UserError, match="apart: SERVICES_CORES=4999: allowed cores: "):
+    with pytest.raises(UserError, match="apart: SERVICES_CORES=4999: the allowed cores are "):
         bench.require(dataclasses.replace(study, entries=(wrong,)))
 
 
 def test_remote_services_use_no_server_cores(run, bench_of):
-    """Otherwise they would hide the use of these cores by other programs."""
+    """Otherwise, the services' CPU time would hide other programs that use these cores."""
     used, busy = [0.0], [0.0]
     bench_of.server.parts = lambda: [Part("web", 7), Part("redis", 8, elsewhere=True)]
     bench_of.host.usage = lambda parts, folder: {
@@ -204,7 +204,7 @@ def test_remote_services_use_no_server_cores(run, bench_of):
     assert run("throughput").evidence.other_load > 0.0
 
 
-def test_pool_gauges_are_kept(run, bench_of, tmp_path):
+def test_pool_gauges_are_recorded(run, bench_of, tmp_path):
     assert run("throughput").gauges == {}
     (tmp_path / f"pool-{os.getpid()}").write_bytes(NUMBERS.pack(3, 1))
     bench_of.server.folder = tmp_path

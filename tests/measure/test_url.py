@@ -1,4 +1,4 @@
-"""Test load on a URL: its requests, and the search for its capacity."""
+"""Test load on a URL: the requests, and the search for the server's capacity."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def search_of(url, objective="p99<2s", rate=100.0, **options):
     return UrlSearchOptions(load, objective, rate, "500ms", "500ms").search()
 
 
-def test_a_request_in_full(tmp_path):
+def test_options_define_the_request(tmp_path):
     (tmp_path / "body").write_bytes(b"\xff")
     asked = UrlRequests("POST", ("Accept: text/html", "X-A:b:c"), f"@{tmp_path / 'body'}")
     load = parse(asked, f"{URL}a?b=1#a-fragment-is-never-sent")
@@ -40,7 +40,7 @@ def test_user_in_url_becomes_header(mix):
     ):
         assert load.origin == "http://127.0.0.1:8000"
         assert {request.headers for request in load.requests} == {headers}
-    with pytest.raises(UserError, match=r"GET / has an Authorization header, and the URL contains a user. Leave one"):
+    with pytest.raises(UserError, match=r"GET / has an Authorization header, and the URL contains a login. Leave one"):
         parse(UrlRequests(headers=("authorization: x",)), LOGIN)
 
 
@@ -86,7 +86,7 @@ def test_replay_lasts_as_recorded(mix):
     [
         ({"method": "GET\nX"}, r"^--method: is 'GET\\nX'. Allowed: GET"),
         ({"headers": ("X: hunter2\u65e5",)}, r"^--header: X: its value is not a line of Latin-1 text"),
-        ({"headers": ("nonsense",)}, r"^--header 'nonsense': write a name, a colon and a value"),
+        ({"headers": ("nonsense",)}, r"^--header 'nonsense': must be a name, a colon and a value"),
         ({"headers": ("Content-Length: 1",)}, r"^--header: Content-Length is set by the load generator"),
         ({"body": "@none"}, r"^--body @none: none cannot be read: No such file"),
         ({"speed": 0}, r"^--speed only works with a recorded workload. Name its file with --workload"),
@@ -97,7 +97,7 @@ def test_replay_lasts_as_recorded(mix):
         ({"workload": True, "url": f"{URL}a"}, r"--workload defines the paths. Write the URL without a path: .*8000$"),
     ],
 )
-def test_a_mistake_gets_one_line(mix, asked, says):
+def test_invalid_options_are_clear_errors(mix, asked, says):
     options = {key: asked[key] for key in ("url", "rate") if key in asked}
     requests = {key: mix if key == "workload" else asked[key] for key in asked if key not in options}
     with pytest.raises(UserError, match=says) as error:
@@ -107,7 +107,7 @@ def test_a_mistake_gets_one_line(mix, asked, says):
 
 @pytest.mark.servers
 def test_slow_url_is_awaited_briefly(server):
-    # Each probe starts after three answers of 0.3 s. pytest wouldn't wait for a missing answer.
+    # Each probe starts after three answers, which take 0.3 s each.
     search = search_of(f"{server.url}/after/300", "p50<2s", 40.0, timeout="600s")
     probed, seconds = [], []
     found = urls.find_capacity(search, probed.append, seconds.append)
@@ -117,7 +117,7 @@ def test_slow_url_is_awaited_briefly(server):
 
 
 @pytest.mark.servers
-def test_silent_url_is_not_awaited(unused_port):
+def test_unresponsive_url_is_not_awaited(unused_port):
     search = search_of(f"http://127.0.0.1:{unused_port}/", "p50<2s", 40.0, timeout="600s")
     with pytest.raises(UserError, match=r"no request was answered as expected: 20 connect ECONNREFUSED"):
         urls.find_capacity(search, lambda probed: None, lambda second: None)

@@ -1,4 +1,4 @@
-"""Test exact counts of PostgreSQL connections: opened, left and refused."""
+"""Test exact counts of PostgreSQL connections: opened, leaked and refused."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from loadtests.setups import needs, services
 from tests.fixtures.databases import postgresql
 
 REQUESTS, LEAKS_ONE_IN = 100, 5
-CONNECTIONS = 97  # connections that a PostgreSQL created by initdb allows to users other than superusers
+CONNECTIONS = 97  # PostgreSQL's default limit for users other than superusers
 LEAKING = f"""
 import itertools, os
 import psycopg
@@ -45,16 +45,16 @@ tests.throughput = { path = "/db", connections = 8, duration = "2s", warmup = "5
 
 
 def with_services(*names):
-    """Mark a test of servers that this machine may lack."""
+    """Skip a test if one of these servers isn't installed."""
     lacks = pytest.mark.skipif(
-        bool(needs.missing_needs(names)), reason=f"not all are there: apt-get install {' '.join(names)}"
+        bool(needs.missing_needs(names)), reason=f"not all servers are installed: apt-get install {' '.join(names)}"
     )
     return lambda test: pytest.mark.servers(pytest.mark.exhaustive(lacks(test)))
 
 
 @pytest.fixture
 def leaking(tmp_path):
-    """A project that leaves every n-th of its connections open in a transaction."""
+    """A project that leaks every n-th connection, open in a transaction."""
     site = tmp_path / "mysite"
     site.mkdir()
     subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(site)], check=True)
@@ -64,7 +64,7 @@ def leaking(tmp_path):
 
 @pytest.fixture
 def measured(cli, tmp_path):
-    """Return a function that runs a study. It returns the trial, the values of its gauges by name, and the output."""
+    """Return a function that runs a study and returns the trial, the values of its gauges by name, and the output."""
 
     def run(study, *options):
         (tmp_path / "study.toml").write_text(study)
@@ -84,10 +84,10 @@ def test_leaked_connections_are_counted(measured, leaking):
     assert gauges["connections opened"] == [REQUESTS]
     left = gauges["connections left"][-1]
     assert left - gauges["connections"][0] == REQUESTS // LEAKS_ONE_IN
-    # psycopg starts a transaction with the first query. The last connections may be newer than the last reading.
+    # psycopg starts a transaction with the first query. The latest connections may be newer than the last reading.
     assert left // 2 < gauges["connections idle in transaction"][-1] <= left
     assert gauges["connections refused"] == [0]
-    assert not trial["evidence"]["service_failed"]  # its processes end with their connections
+    assert not trial["evidence"]["service_failed"]  # PostgreSQL's processes end with their connections
 
 
 @with_services("postgresql")
@@ -101,8 +101,8 @@ def test_exhausted_connections_are_counted(measured, leaking):
 
 
 @with_services("postgresql")
-def test_refusals_of_foreign_database_are_unknown(cli, measured, leaking):
-    with postgresql() as folder:  # a server that the run doesn't start
+def test_refusals_of_existing_database_are_unknown(cli, measured, leaking):
+    with postgresql() as folder:  # a database server that the run didn't start
         cli.env["DATABASE_URL"] = f"postgresql://testproject@/testproject?host={folder}"
         _, gauges, printed = measured(STUDY, "--app", leaking)
     assert gauges["connections opened"][0] == REQUESTS, printed
@@ -112,7 +112,7 @@ def test_refusals_of_foreign_database_are_unknown(cli, measured, leaking):
 @with_services("postgresql", "pgbouncer")
 def test_pgbouncer_connections_are_counted_separately(measured):
     trial, gauges, printed = measured(BETWEEN)
-    assert gauges["connections to pgbouncer"][-1] == 8, printed  # each thread keeps one
+    assert gauges["connections to pgbouncer"][-1] == 8, printed  # each thread keeps a connection
     assert 1 <= max(gauges["connections"]) <= 8
     assert trial["result"]["errors"] == {}
     charged = {one["role"]: one["charged"] for one in trial["processes"]}
@@ -143,7 +143,7 @@ def test_remote_database_is_not_counted(refused):
     assert "the service postgresql only works for servers on this machine" in errors
 
 
-def test_servers_find_pgbouncer_unless_configured(monkeypatch):
+def test_pgbouncer_address_precedes_database(monkeypatch):
     monkeypatch.delenv("DATABASE_URL", raising=False)
     in_front, behind = (services.known()[name].here.partition("=")[2] for name in ("pgbouncer", "postgresql"))
     assert services.found_here(["pgbouncer", "postgresql"]) == {"DATABASE_URL": in_front}

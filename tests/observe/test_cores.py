@@ -69,7 +69,7 @@ def test_services_are_separate_without_shared_cores():
 
 def test_unavailable_service_cores_are_refused(allowed):
     allowed(0, 1)
-    with pytest.raises(UserError, match="SERVICES_CORES=7: allowed cores: 0,1"):
+    with pytest.raises(UserError, match="SERVICES_CORES=7: the allowed cores are 0,1"):
         cores.allot().services({"SERVICES_CORES": "7"})
     with pytest.raises(UserError, match="SERVICES_CORES=generator: the load generator is on another machine"):
         cores.Cores((0, 1), (1,), machines=2).services({"SERVICES_CORES": "generator"})

@@ -1,4 +1,4 @@
-"""Test the pool gauges of a setup's processes, which are read from outside."""
+"""Test the pool gauges of a setup's processes, which the harness reads from files."""
 
 import os
 
@@ -10,7 +10,7 @@ from tests.fixtures.waiting import wait_for
 
 @pytest.fixture
 def shows(tmp_path):
-    """Return a function that lets the process with this id show these numbers in ``tmp_path``."""
+    """Return a function that writes the gauges of a process to ``tmp_path``, as the process itself would."""
 
     def show(pid, in_use, waiting):
         (tmp_path / f"pool-{pid}").write_bytes(NUMBERS.pack(in_use, waiting))
@@ -38,7 +38,7 @@ def test_readings_start_at_measurement(shows, tmp_path):
     watch = GaugeWatch(tmp_path)
     watch.begin()
     wait_for(lambda: len(watch._read) > 4)
-    series = watch.end(settle_s=EVERY_S / 2)  # the first reading is from before
+    series = watch.end(settle_s=EVERY_S / 2)  # the settling time leaves out the first reading
     assert {name: {value for _, value in readings} for name, readings in series.items()} == {IN_USE: {4}, WAITING: {2}}
     times = [t for t, _ in series[IN_USE]]
     assert times == sorted(times)

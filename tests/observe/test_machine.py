@@ -1,4 +1,4 @@
-"""Test observations of a machine: speed, other load with its programs, and versions of servers."""
+"""Test observations of a machine: its speed, the load of other programs, and the versions of servers."""
 
 import os
 import subprocess
@@ -41,13 +41,13 @@ def test_other_load_excludes_the_setup():
     assert conditions.between(first, Moment(20.0, 1010.0, 50.0, 3, None), [0], own_cpu_s=1.0).other_load == 0.0
 
 
-def test_stretches_are_weighted_by_duration():
+def test_parts_are_weighted_by_duration():
     short = Conditions(elapsed_s=1.0, clock_jump_s=0.1, other_load=0.5, swapped_pages=1, mhz=None)
     long = Conditions(elapsed_s=9.0, clock_jump_s=-0.2, other_load=0.1, swapped_pages=2, mhz=2000.0)
     assert together([short, long]) == Conditions(10.0, -0.2, pytest.approx(0.14), 3, 2000.0)
 
 
-def test_the_machine_can_be_read():
+def test_machine_description_is_complete():
     first, last = now([0]), now([0])
     assert last.monotonic_s >= first.monotonic_s
     assert last.cores_busy_s >= first.cores_busy_s > 0
@@ -58,7 +58,7 @@ def test_the_machine_can_be_read():
 
 @pytest.fixture
 def busy(monkeypatch):
-    """The cores were busy for 5,000 s, including 10 s in interrupts and 40 s stolen by the hypervisor."""
+    """Return the cores' usage: 5,000 s busy, including 10 s in interrupts and 40 s stolen by the hypervisor."""
     monkeypatch.setattr(conditions, "now", lambda cores: Moment(1.0, 2.0, 5000.0, 3, 2000.0))
     monkeypatch.setattr(conditions, "interrupts_s", lambda cores: 10.0)
     monkeypatch.setattr(conditions, "stolen_s", lambda cores: 40.0)
@@ -72,14 +72,14 @@ def test_other_load_excludes_interrupts(busy):
     assert other_load.moment([0, 1], [Part("gone", gone.pid)]) == seen
     before = other_load.moment([0, 1], [ME]).programs_s
     assert before < seen.programs_s
-    # Ended processes that we started are ours, too.
+    # The CPU time of our ended child processes is ours, too.
     subprocess.run([sys.executable, "-c", BURN], check=True)
     assert before - other_load.moment([0, 1], [ME]).programs_s > 0.1
     alone = Part("harness", os.getpid(), alone=True)
     assert other_load.moment([0], [alone]).programs_s > other_load.moment([0], [ME]).programs_s + 0.2
 
 
-def test_subtraction_never_hides_steal():
+def test_stolen_time_is_never_hidden():
     first = OthersMoment(monotonic_s=10.0, programs_s=7.0, stolen_s=1.0, swapped_pages=3, mhz=None)
     last = OthersMoment(monotonic_s=20.0, programs_s=6.0, stolen_s=3.0, swapped_pages=5, mhz=2000.0)
     assert other_load.between(first, last) == Conditions(10.0, 0.0, 0.2, 2, 2000.0)
@@ -93,20 +93,20 @@ def look(at_s, cpu_s, busy_s, steal_s=0.0, ours=(OURS,)):
 @pytest.mark.parametrize(
     ("first", "last", "found"),
     [
-        # Other programs have their share of a core, and we aren't one of them.
+        # Other programs are listed with their share of a core. The harness isn't listed.
         (
             look(0.0, {COMPILER: 5.0, OURS: 1.0}, 100.0),
             look(2.0, {COMPILER: 6.5, OURS: 2.0}, 102.5),
             Takers((Taker("program 7", 7, 0.75),)),
         ),
         (look(0.0, {}, 100.0), look(2.0, {}, 100.0, steal_s=1.0), Takers(steal=0.5)),
-        # Processes that started and ended in between make up the rest of the sum.
+        # Processes that started and ended between the readings used the rest of the sum.
         (
             look(0.0, {OURS: 0.0}, 100.0),
             look(1.0, {OURS: 0.25, BEGUN: 0.25}, 101.0, ours=(OURS, BEGUN)),
             Takers(brief=0.5),
         ),
-        # A reused PID is another program.
+        # A PID with another start time is another program.
         (look(0.0, {COMPILER: 50.0}, 100.0), look(1.0, {(7, 9.0): 0.5}, 100.5), Takers(brief=0.5)),
     ],
 )

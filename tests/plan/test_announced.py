@@ -1,6 +1,6 @@
-"""Compare the announced time with the time of committed runs.
+"""Compare the announced time of studies with the measured time of the committed runs.
 
-If searches took longer, the test uses simulated searches with the same results.
+If a run's searches took longer than searches take now, simulated searches with the same results replace them.
 """
 
 import datetime
@@ -26,7 +26,7 @@ LONGER = sorted(
 WITHIN = 0.25
 # With many connections, some servers leave gaps between answers that count as pauses. Each pause makes a slice longer.
 LONG_SLICES = {"reference-2026-11-28-two-workers"}
-MOST = 10_000.0  # requests per second; faster servers are simulated at this rate, which takes about as long
+MOST = 10_000.0  # Simulate faster servers at this rate per second. The search takes about as long as at a higher rate.
 
 
 @pytest.mark.parametrize("name", sorted(RECORDS.keys() - {*LONGER, *LONG_SLICES}))

@@ -34,7 +34,7 @@ RIGHT |= {
     "journey-capacity": {},
 }
 NOT_HERE = ": is not a known key"
-# A kind of test, its differences from RIGHT, and the error.
+# The kind of a test, its changes to RIGHT, and the expected error.
 WRONG = [
     ("latency", {"warmup": -1}, ".warmup: is -1"),
     ("latency", {"connections": 10}, f".connections{NOT_HERE}"),
@@ -48,7 +48,7 @@ WRONG = [
     ("capacity", {"arrivals": "recorded"}, ".arrivals: is 'recorded'"),
     ("echo", {"size": 8}, ".size: is 8"),
     ("broadcast", {"connections": 3}, f".connections{NOT_HERE}"),
-    ("broadcast", {"rooms": 51}, ".rooms: is 51, but there are only 50 receivers. Each room needs at least one"),
+    ("broadcast", {"rooms": 51}, ".rooms: is 51, but there are only 50 receivers. Each room needs a receiver"),
     ("connect", {"connections": 3}, f".connections{NOT_HERE}"),
     ("connect-capacity", {"objective": "p99<50ms, missing<1%"}, ".objective: 'missing<1%'"),
     ("echo-capacity", {"objective": "lag p99<50ms"}, ".objective: 'lag p99<50ms'"),
@@ -63,7 +63,7 @@ WRONG = [
     ("journey", {"rate": 1}, ".users: set either users"),
     ("journey", {"users": 0}, ".users: is 0. A whole number from 1 to 20,000 is needed"),
     ("journey", {"think": ["2s", "1s"]}, ".think: is from 2 to 1 s. Write the shorter time first"),
-    ("journey", {"think": ["2s"]}, ".think: contains 1. It must be one duration or two"),
+    ("journey", {"think": ["2s"]}, ".think: is a list of 1. It must be one duration or two"),
     ("journey", {"think": "soon"}, ".think: 'soon' is not a duration"),
     ("journey", {"path": "questionnaire"}, ".path: is 'questionnaire'. It must be the path of the application"),
     ("journey", {"journey": "questionaire"}, ".journey: unknown journey 'questionaire'. Did you mean questionn"),

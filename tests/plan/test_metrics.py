@@ -1,4 +1,4 @@
-"""Test metrics by name, the metrics with verdicts, and objectives in the form in which users write them."""
+"""Test the names of metrics, the metrics that are judged, and objectives as users write them."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_every_metric_has_a_name():
         assert metric(one.name) is one
     assert metric("web_cpu_ms_per_request").label == "CPU per request, web"
     assert metric("redis_uncharged_cpu_ms_per_request").label == "CPU per request, redis, not charged"
-    with pytest.raises(ValueError, match=r"unknown metric 'speed'. Known are p50_ms, "):
+    with pytest.raises(ValueError, match=r"unknown metric 'speed'. Known metrics: p50_ms, "):
         metric("speed")
 
 
@@ -24,7 +24,7 @@ def test_metric_name_shows_unit_once():
     p99, rps, memory = metric("p99_ms"), metric("rps"), metric("memory_peak_mb")
     assert p99.with_unit(p99.in_words("service time")) == "p99 service time, ms"
     assert rps.with_unit(rps.in_words("service time")) == "requests per second"
-    # No question concerns these.
+    # No question in the report asks about memory.
     assert (memory.topic, memory.verb) == ("peak memory", "has the least")
 
 
@@ -45,7 +45,7 @@ def test_only_named_percentiles_are_judged(rate, percentiles, times, decisive):
 
 
 def test_kind_without_percentiles_has_no_choice():
-    with pytest.raises(UserError, match=r"throughput\.percentiles: p50 has no verdicts in throughput"):
+    with pytest.raises(UserError, match=r"throughput\.percentiles: p50 has no verdicts in tests of the kind through"):
         a_test("throughput", duration="1s", percentiles=["p50"])
 
 
@@ -72,7 +72,7 @@ def test_unjudged_percentiles_widen_no_interval(build_run):
         ("missing<0.5%, p99<50ms", OF_ECHOES, Objective(max_missing=0.005)),
     ],
 )
-def test_objective_survives_its_text(text, terms, objective):
+def test_objective_is_restored_from_text(text, terms, objective):
     assert parse(text, terms) == objective
     assert parse(str(objective), terms) == objective
 
@@ -85,9 +85,9 @@ def test_objective_survives_its_text(text, terms, objective):
             for text in ("", "p99", "p99<50", "p99>50ms", "errors<1%", "p100<5ms", "p99<0ms", "mean<5ms", "p75<50ms")
         ),
         ("p99<50ms, missing<1%", OF_REQUESTS, "'missing<1%' is not a limit. Write for example 'p99<50ms, errors<0.1%'"),
-        ("p99<50ms", OF_DELIVERIES, "'p99<50ms': only the lag of deliveries is limited. Write for example 'lag p"),
-        ("missing<1%", OF_DELIVERIES, "must limit the lag. For example 'lag p99<100ms'"),
-        ("lag p99<50ms", OF_ECHOES, "'lag p99<50ms': only response times are limited. Write for example 'p99<"),
+        ("p99<50ms", OF_DELIVERIES, "'p99<50ms': limit only the lag of deliveries, for example 'lag p"),
+        ("missing<1%", OF_DELIVERIES, "must limit the lag, for example 'lag p99<100ms'"),
+        ("lag p99<50ms", OF_ECHOES, "'lag p99<50ms': limit only response times, for example 'p99<"),
     ],
 )
 def test_unsupported_limit_shows_an_example(text, terms, says):
@@ -96,7 +96,7 @@ def test_unsupported_limit_shows_an_example(text, terms, says):
 
 
 @pytest.mark.parametrize(("percentile", "needed"), [(50, 20), (90, 100), (99, 1000), (99.9, 10_000), (99.99, 100_000)])
-def test_tail_needs_ten_requests(percentile, needed):
+def test_percentile_needs_ten_slower_requests(percentile, needed):
     assert requests_needed(percentile) == needed
     assert knowable(percentile, needed)
     assert not knowable(percentile, needed - 1)

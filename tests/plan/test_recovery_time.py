@@ -1,4 +1,4 @@
-"""Test how long a setup takes to recover after its origin was slow or failed."""
+"""Test the time that a setup needs to recover after its origin was slow or failed."""
 
 import dataclasses
 import math
@@ -32,7 +32,7 @@ def slow(until):
 
 @pytest.fixture
 def tried(build_run):
-    """Return a function that returns a trial of 45 normal seconds, except the given seconds."""
+    """Return a function that returns a trial of 45 seconds, which are normal except for the given seconds."""
     [trial, *_] = build_run(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=1).trials()
 
     def tried(otherwise=(), stages=STAGES, lasts=45):
@@ -52,16 +52,16 @@ def test_recovery_ends_at_normal_second(tried):
 @pytest.mark.parametrize(
     ("otherwise", "recovery_s"),
     [
-        ([*failing(10, 20), *slow(30)], 1.0),  # recovered immediately
-        ([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)], 1.0),  # random moments give a few more
-        ([*slow(32), *(second(t, p50_ms=4000.0) for t in (34, 35))], 7.0),  # a second as before was chance
-        (failing(10, 45), math.inf),  # as before only after the load
+        ([*failing(10, 20), *slow(30)], 1.0),  # the setup recovers immediately
+        ([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)], 1.0),  # random moments add a few requests
+        ([*slow(32), *(second(t, p50_ms=4000.0) for t in (34, 35))], 7.0),  # a single normal second is chance
+        (failing(10, 45), math.inf),  # normal only after the load
         # Two seconds that differ from the usual ones in different ways.
         *(
             ([*slow(30), second(30, **unlike), second(31, **unlike)], 3.0)
             for unlike in (
                 {"ok": 39, "errors": 1},  # 2.5% fail
-                {"ok": 10},  # almost no request is answered
+                {"ok": 10},  # few requests are answered
                 {"p50_ms": 1300.0},
                 {"p50_ms": 700.0},
                 {"ok": 0, "errors": 0, "p50_ms": None},
@@ -74,7 +74,7 @@ def test_recovery_must_last_under_load(tried, otherwise, recovery_s):
 
 
 def test_early_answers_prevent_recovery(tried):
-    """Stale copies, or errors that are reported as answers, take 20 ms instead of the second of a fetch."""
+    """Stale copies, or errors that count as answers, take 20 ms instead of the second that a fetch takes."""
     quick = [second(t, p50_ms=20.0, stale=40) for t in range(10, 36)]
     assert course(tried(quick)) == Course(recovery_s=7.0, lost=0, stale=40 * 26, usual_ms=1010.0)
 
@@ -87,10 +87,10 @@ def test_missing_recovery_is_infinite(tried):
 @pytest.mark.parametrize(
     "given",
     [
-        {"otherwise": [second(t, ok=30, errors=10) for t in range(10)]},  # it didn't hold the rate before
+        {"otherwise": [second(t, ok=30, errors=10) for t in range(10)]},  # the setup didn't sustain the rate before
         {"stages": STAGES[:1]},
         {"stages": STAGES[:3]},  # the origin doesn't recover
-        {"stages": (STAGES[1], STAGES[0], dataclasses.replace(STAGES[1], t=30.0))},  # it was never healthy
+        {"stages": (STAGES[1], STAGES[0], dataclasses.replace(STAGES[1], t=30.0))},  # the origin was never healthy
     ],
 )
 def test_missing_reference_makes_recovery_unknown(tried, given):

@@ -1,4 +1,4 @@
-"""Test the order of trials, and which setups of a block run at the same time."""
+"""Test the order of trials, and the setups that run at the same time in a block."""
 
 import dataclasses
 
@@ -66,13 +66,13 @@ def test_baseline_is_in_every_group():
     assert [blocks[block][::-1] for block in (3, 2, 1)] == [blocks[block] for block in (4, 5, 6)]
 
 
-def test_longer_study_extends_the_shorter():
+def test_longer_study_extends_shorter_study():
     short, long = (schedule(a_study(blocks, at_once=3), seed=5) for blocks in (2, 4))
     assert long[: len(short)] == short
     assert a_study(at_once=6) == a_study(at_once=60) == a_study()
 
 
-def test_uninterleaved_test_takes_a_turn():
+def test_uninterleaved_tests_run_in_turn():
     search = {"kind": "capacity", "path": "/", "objective": "p99<50ms"}
     slots = schedule(a_study(at_once=2, tests={"one": TEST, "capacity": search}), seed=5)
     assert len([slot for slot in slots if slot.test == "capacity"]) == 2 * len(SETUPS)
@@ -98,11 +98,11 @@ def test_invalid_group_size_is_refused(parse, says):
 @pytest.mark.parametrize(
     ("keys", "needs_mb", "free_mb", "at_once"),
     [
-        ({}, {}, 1200, 0),  # half of the free memory holds all
+        ({}, {}, 1200, 0),  # half of the free memory is enough for all setups
         ({}, {}, 1199, 5),
         ({}, {}, 600, 3),
-        ({}, {"e": 300.0}, 1000, 3),  # there is enough memory for the largest, whichever setups are together
-        ({"at_once": 2}, {}, 600, 2),  # a study may ask for fewer
+        ({}, {"e": 300.0}, 1000, 3),  # enough memory for the largest setup in any group
+        ({"at_once": 2}, {}, 600, 2),  # a study may set a smaller group
     ],
 )
 def test_half_of_memory_limits_group_size(keys, needs_mb, free_mb, at_once):

@@ -19,9 +19,9 @@ from tests.fixtures.results import good_result
 
 
 def frame_of(text):
-    """Return the frame of ``function path``.
+    """Return the frame that a text such as ``function path`` describes.
 
-    ``lib:`` before the path means the standard library, and ``app:`` the project.
+    The prefix ``lib:`` of a path means the standard library, and ``app:`` means the project.
     """
     name, _, path = text.partition(" ")
     origin = {"lib": STANDARD, "app": PROJECT}.get(path.partition(":")[0], INSTALLED)
@@ -30,13 +30,13 @@ def frame_of(text):
 
 @pytest.fixture
 def stack():
-    """Make a stack from texts, with the outermost first."""
+    """Return a function that creates a stack from texts, with the outermost frame first."""
     return lambda *texts: tuple(map(frame_of, texts))
 
 
 @pytest.fixture
 def stacks(stack):
-    """Return samples of a function, of the function that it calls, and of another function."""
+    """Return samples of a function, of a function that it calls, and of an unrelated function."""
     return Counter(
         {
             stack("main gunicorn/base.py", "view app:views.py"): 6,
@@ -50,7 +50,7 @@ def stacks(stack):
 def sampled(tmp_path):
     """Return a function that runs a Python program under the sampler.
 
-    It returns the samples of its processes, and its output.
+    The function returns the samples of the program's processes, and the program's output.
     """
 
     def run(program, *more_paths):
@@ -70,7 +70,7 @@ def sampled(tmp_path):
 
 @pytest.fixture
 def rounds(stacks):
-    """Return two rounds of a profile with a role in Python, and Redis.
+    """Return two rounds of a profile with two roles: a Python server, and Redis.
 
     In each load, 1,000 requests were answered in 10 s.
     """
@@ -89,7 +89,7 @@ def rounds(stacks):
 
 @pytest.fixture
 def plan():
-    """Return a profile of Gunicorn at a rate that it didn't sustain."""
+    """Return the plan of a profile of Gunicorn at a rate that it didn't sustain."""
     return Plan(
         setup=setups.known()["gunicorn"],
         application=sample(),
@@ -107,5 +107,5 @@ def plan():
 
 @pytest.fixture
 def about(plan, rounds):
-    """Return the profile's document."""
+    """Return the content of the profile's file, as a dictionary."""
     return document(plan, rounds)

@@ -1,4 +1,4 @@
-"""Write the figures and the page of a profile."""
+"""Test the figures and the page of a profile."""
 
 import copy
 import io
@@ -12,15 +12,15 @@ from loadtests.profile.classify import Category
 from loadtests.report.formats.terminal import print_table
 
 
-def test_page_shows_unsampled_cpu_with_notes(about):
+def test_page_shows_unsampled_cpu_time(about):
     assert {role["role"]: role["cpu_us_per_request"] for role in about["roles"]} == {"web": 5000.0, "redis": 1000.0}
     notes = "\n".join(about["notes"])
     assert "The project has a remark." in notes
     assert "did not answer 200 requests a second" in notes
-    assert "redis-server (redis) was not sampled, as it is not Python; it used 16.7% of the CPU time." in notes
+    assert "redis-server (redis) isn't Python, so it wasn't sampled. It used 16.7% of the CPU time." in notes
 
 
-def test_folder_has_page_with_figures(tmp_path, plan, rounds):
+def test_folder_contains_page_and_figures(tmp_path, plan, rounds):
     profiling.write(tmp_path, plan, rounds, "py-spy is not installed: run `make setup`")
     assert {file.name for file in tmp_path.iterdir()} == {"index.rst", "profile.json"}
     text = (tmp_path / "index.rst").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Test the rounds of a profile without real servers, and the death of a process during sampling."""
+"""Test the rounds of a profile with simulated servers, and a server that dies during sampling."""
 
 import contextlib
 import dataclasses
@@ -13,7 +13,7 @@ from loadtests.profile import record
 
 
 class Servers:
-    """The server (an idle process), engine and host of a profile."""
+    """Imitate the server, engine and host of a profile. The server is an idle process."""
 
     url, ca, folder = "http://127.0.0.1:1", None, None
 
@@ -70,10 +70,10 @@ def recorded(servers, plan):
     return lambda: record.record(dataclasses.replace(plan, rounds=1, host=servers), lambda *step: None)
 
 
-PARTS = 5  # of 2 s in the plan's 10 s
+PARTS = 5  # the plan's 10 s are divided into parts of 2 s
 
 
-def test_sampled_load_is_in_parts(servers, recorded):
+def test_sampled_load_is_divided(servers, recorded):
     [one] = recorded()
     assert len(one.sampled) == PARTS
     assert servers.starts == 2
@@ -81,7 +81,7 @@ def test_sampled_load_is_in_parts(servers, recorded):
 
 @pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize(("dies_in", "starts"), [({2}, 3), ({4}, 3), ({3, 5, 6}, 5)])
-def test_sampled_crash_costs_one_part(servers, recorded, dies_in, starts, early):
+def test_crash_repeats_one_part(servers, recorded, dies_in, starts, early):
     servers.dies_in, servers.early = dies_in, early
     [one] = recorded()
     assert len(one.sampled) == PARTS
@@ -95,7 +95,7 @@ def test_repeated_crashes_end_the_profile(servers, recorded):
     servers.dies_in = range(3, 100)
     with pytest.raises(UserError, match="gunicorn: a server process died during the sampling in each of 12 starts"):
         recorded()
-    assert servers.loads == 1 + 1 + 1 + record.MAX_STARTS  # the second start gave one part
+    assert servers.loads == 1 + 1 + 1 + record.MAX_STARTS  # the server died again after one part
 
 
 def test_death_without_sampler_is_an_error(servers, recorded):

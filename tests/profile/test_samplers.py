@@ -1,4 +1,4 @@
-"""Test the sampler inside the servers and py-spy: their output is read, and known programs are found."""
+"""Test the sampler inside the servers, and py-spy: both find the functions of known programs."""
 
 import json
 import subprocess
@@ -20,9 +20,9 @@ Stack (most recent call first):
 
 """
 
-# A forked process uses seven parts of CPU time in one function and three in another, next to a thread of its parent, by
-# the clock that is sampled. It runs until there are enough samples to know a share to 0.05. The kernel checks the timer
-# only when its tick interrupts the process, which on a busy machine is every sixth time or less.
+# A forked process uses seven tenths of its CPU time in one function and three tenths in another, and a thread of its
+# parent runs at the same time. It runs until the samples are enough to know a share to 0.05. The kernel checks the
+# timer only when a tick interrupts the process. On a busy machine, that happens for a sixth of the ticks or fewer.
 PROGRAM = """
 import os, threading, time
 
@@ -58,7 +58,7 @@ else:
 
 
 def parts(process):
-    """Return the samples by the function that called burn."""
+    """Return the number of samples by the function that called burn."""
     counts = Counter()
     for stack, number in process.items():
         names = [frame.name for frame in stack]
@@ -67,7 +67,7 @@ def parts(process):
     return counts
 
 
-def test_readable_stacks_start_at_the_outermost():
+def test_readable_stacks_start_at_outermost_frame():
     two_at_once = SAMPLE.replace("line 9", 'lin  File "/srv')
     found = oncpu.parse(f"...of an earlier one\n{SAMPLE}{SAMPLE}{two_at_once}", Reader("/srv/site"))
     [(stack, number)] = found.items()
@@ -98,9 +98,9 @@ def test_sampler_reader_knows_the_interval():
 
 @pytest.mark.servers
 def test_starting_programs_are_not_sampled(tmp_path):
-    """Supervisord replaces its program after a fork, and the timer would kill the new program.
+    """Supervisord forks and then executes a program. The sampler's timer would kill this program.
 
-    The guard doesn't replace its program.
+    The guard's process executes no other program.
     """
     knobs = {**sample().environment, "BENCH_BIND": "127.0.0.1", "BENCH_PORT": "1"}
     with Local().supervise({**knobs, **oncpu.environment(tmp_path, None)}) as supervised:
@@ -130,7 +130,7 @@ DENIED = "Permission Denied: Try running again with elevated permissions"
         ("hm\nError: Failed to find python version\nReason: x\n", "0", "py-spy: Error: Failed to find python version"),
     ],
 )
-def test_refusal_has_a_remedy(tmp_path, printed, scope, says):
+def test_pyspy_error_has_remedy(tmp_path, printed, scope, says):
     yama = tmp_path / "ptrace_scope"
     yama.write_text(f"{scope}\n")
     said = pyspy.why(printed, yama)
@@ -138,7 +138,7 @@ def test_refusal_has_a_remedy(tmp_path, printed, scope, says):
     assert "\n" not in said
 
 
-def test_waiting_threads_are_seen(tmp_path):
+def test_waiting_threads_are_sampled(tmp_path):
     program, file = tmp_path / "waits.py", tmp_path / "web.speedscope.json"
     program.write_text(WAITS)
     with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as process:

@@ -1,4 +1,4 @@
-"""Test shares from constructed samples that can be counted by hand."""
+"""Test shares of CPU time with samples that can be counted by hand."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ SERVER, VIEW, NATIVE = Category.SERVER, Category.VIEW, Category.NATIVE
 
 @pytest.fixture
 def process(stack):
-    """Return a process that used 10 s of CPU time, with 800 of 1,000 samples."""
+    """Return a process that used 10 s of CPU time, and has 800 of the expected 1,000 samples."""
 
     def make(role="web", server=600, view=200, **values):
         counted = Counter({stack("run gunicorn/app.py"): server, stack("page app:views.py"): view})
@@ -23,7 +23,7 @@ def process(stack):
 
 
 def shares(*rounds):
-    """Return the shares of the only role by category."""
+    """Return the shares of the profile's only role, by category."""
     [role] = by_role(rounds, {"web": 500.0})
     return {share.category: share for share in role.shares}
 
@@ -34,7 +34,7 @@ def sizes(*rounds):
 
 def test_missing_samples_count_as_outside_python(process):
     assert sizes([process()]) == {SERVER: 0.6, VIEW: 0.2, NATIVE: 0.2}
-    assert sizes([process(stacks=None, busy=False)]) == {NATIVE: 1.0}  # it isn't a Python process
+    assert sizes([process(stacks=None, busy=False)]) == {NATIVE: 1.0}  # the process doesn't run Python
     assert shares([process()])[SERVER].us_per_request == pytest.approx(300.0)
     [role] = by_role([[process()]], {"web": 500.0})
     assert (role.samples, role.expected) == (800, 1000)
@@ -52,7 +52,7 @@ def test_share_covers_all_rounds(process):
     assert sizes([process(server=800), process(server=600)])[SERVER] == pytest.approx(1400 / 2000)
 
 
-def test_the_dearest_role_comes_first(process):
+def test_most_expensive_role_comes_first(process):
     roles = by_role([[process(), process(role="worker")]], {"web": 1.0, "worker": 2.0})
     assert [role.role for role in roles] == ["worker", "web"]
 
@@ -61,5 +61,5 @@ def test_the_dearest_role_comes_first(process):
     ("hits", "trials", "low", "high"),
     [(0, 0, 0.0, 1.0), (0, 10, 0.0, 0.278), (5, 10, 0.237, 0.763), (10, 10, 0.722, 1.0)],
 )
-def test_wilson(hits, trials, low, high):
+def test_wilson_interval(hits, trials, low, high):
     assert wilson(hits, trials) == pytest.approx((low, high), abs=0.001)

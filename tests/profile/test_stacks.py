@@ -1,4 +1,4 @@
-"""Make frames from the sampler's output, and find the category of a stack."""
+"""Test frames from the sampler's output, and the categories of stacks."""
 
 import pytest
 
@@ -78,5 +78,5 @@ LOOP = ("run lib:asyncio/runners.py",)
         (Category.OTHER, [HANDLER, "send django/dispatch/dispatcher.py", "__call__ app:endpoints/counting.py"]),
     ],
 )
-def test_category(stack, expected, texts):
+def test_stack_has_a_category(stack, expected, texts):
     assert category(stack(*texts)) is expected

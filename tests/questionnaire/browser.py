@@ -30,7 +30,7 @@ class Form(HTMLParser):
 
 
 class Browser:
-    """A browser of Django's test client: cookies, redirects, forms with their CSRF tokens."""
+    """A browser on top of Django's test client, with cookies, redirects, and forms with CSRF tokens."""
 
     def __init__(self, base="/questionnaire/"):
         self.client = Client(enforce_csrf_checks=True, raise_request_exception=False)
@@ -66,7 +66,7 @@ class Browser:
 
     @property
     def summary(self):
-        """Return the answers on the summary by page."""
+        """Return the answers on the summary page, by page."""
         return dict(re.findall(r'<dd data-answer="([^"]+)">([^<]*)</dd>', self.text))
 
     def launch(self, respondent="Somebody"):

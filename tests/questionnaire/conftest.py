@@ -26,7 +26,7 @@ def host_of_the_test_client():
         yield
 
 
-@pytest.fixture(scope="module")  # within one process, other modules have another database
+@pytest.fixture(scope="module")  # in the same process, other modules use another database
 def database(tmp_path_factory):
     """Prepare a database."""
     with used_database(f"sqlite:///{tmp_path_factory.mktemp('questionnaire')}/db.sqlite3"):
@@ -47,13 +47,13 @@ ANSWERS = {
 
 @pytest.fixture
 def answers():
-    """An answer to every page."""
+    """Return an answer to every page."""
     return dict(ANSWERS)
 
 
 @pytest.fixture
 def log(caplog):
-    """Return a function that returns the lines of errors so far."""
+    """Return a function that returns the error lines logged so far."""
     caplog.set_level(logging.WARNING)
     return lambda: [record.getMessage() for record in caplog.records if record.name == "questionnaire"]
 
@@ -77,15 +77,15 @@ def another_browser(database):
 
 @pytest.fixture
 def store_of(request, monkeypatch, tmp_path):
-    """Return a function that returns a session class for a store (and its protocol).
+    """Return a function that returns the session class of a store, such as ``redis``.
 
-    Django uses it until the end of the test.
+    The name may end with a protocol. Django uses this store until the end of the test.
     """
     engines = contextlib.ExitStack()
 
     def store(name):
         where, _, protocol = name.partition(" over ")
-        # Never use the cache of the settings, because the tests empty it.
+        # Don't use the cache in the settings, because the tests clear the cache.
         options = {"SESSION_ENGINE": ENGINES[where], "CACHES": IN_MEMORY}
         if where == "redis":
             options["CACHES"] = request.getfixturevalue("running_redis").caches

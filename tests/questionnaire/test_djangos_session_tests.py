@@ -1,4 +1,4 @@
-"""Run Django's own tests of session stores, from its sdist, with the store in the datastore."""
+"""Run the tests of session stores in Django's sdist with the datastore's session store."""
 
 import os
 import subprocess

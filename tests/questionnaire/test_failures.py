@@ -21,9 +21,9 @@ STORE = "django.contrib.sessions.backends.db"
 
 @pytest.fixture
 def failing(monkeypatch):
-    """Return a context in which methods fail, in the calls with these numbers or in all.
+    """Return a context manager that makes methods fail: in all calls, or in the calls with these numbers.
 
-    Their names are dotted.
+    The methods are named by their dotted paths.
     """
 
     @contextlib.contextmanager
@@ -44,7 +44,7 @@ def failing(monkeypatch):
     return failing
 
 
-def test_a_database_that_is_down(browser, log, failing):
+def test_failed_database_gets_503(browser, log, failing):
     browser.through(name="Ada")
     with failing(f"{STORE}.SessionStore.load", f"{STORE}.SessionStore.aload", why="the database\n is gone"):
         assert unavailable(browser.client.get(browser.base + "household/"))
@@ -66,15 +66,15 @@ def test_unsaved_answer_is_not_acknowledged(browser, log, failing):
 
 @pytest.mark.parametrize(("engine", "afterwards"), [("cache", "signed-out"), ("cached_db", "household")])
 @pytest.mark.servers
-def test_a_redis_that_restarts(database, own_redis, log, engine, afterwards, answers):
-    """Redis was only in memory, so sessions that the database doesn't have are lost, with a message."""
+def test_restarted_redis_loses_sessions(database, own_redis, log, engine, afterwards, answers):
+    """Redis doesn't save its data, so sessions that aren't in the database are lost, and a message is logged."""
     with override_settings(SESSION_ENGINE=f"django.contrib.sessions.backends.{engine}", CACHES=own_redis.caches):
         browser = Browser()
         browser.through(name="Ada")
         own_redis.stop()
         response = browser.client.get(browser.base + "household/")
         assert unavailable(response)
-        assert "sessionid" not in response.cookies  # a session that may come back isn't deleted
+        assert "sessionid" not in response.cookies  # the cookie is kept, because the session may be available again
         assert len(log()) == 1
         own_redis.start()
         assert browser.get("household/").page == afterwards
@@ -161,7 +161,7 @@ def test_simultaneous_tabs_are_serialized(browser, answers, monkeypatch):
     assert (shown["name"], shown["household"]) == ("Grace", "7")
 
 
-def test_missed_turn_is_reported(monkeypatch):
+def test_lock_timeout_is_reported(monkeypatch):
     monkeypatch.setattr(turns, "PATIENCE_S", 0.05)
     with turns.turn("somebody"), pytest.raises(TimeoutError, match="has not ended"), turns.turn("somebody"):
         pass
@@ -171,7 +171,7 @@ def test_missed_turn_is_reported(monkeypatch):
 
 @pytest.fixture(params=["gRPC", "HTTP"])
 def own_datastore(request, store_of, embedded_datastore, monkeypatch, tmp_path):
-    """Return a function that starts a datastore for the sessions with these settings.
+    """Return a function that starts a datastore with these settings for the sessions.
 
     A test may stop and restart it.
     """
@@ -206,7 +206,7 @@ def test_datastore_recovers_from_failure(own_datastore, log, answers):
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
-def test_a_datastore_that_is_slow(own_datastore, log, monkeypatch):
+def test_slow_datastore_is_reported(own_datastore, log, monkeypatch):
     own_datastore(DELAY_MS=3000)
     monkeypatch.setattr("datastore_sessions.clients.TIMEOUT_S", 0.1)
     assert unavailable(Browser().client.get("/questionnaire/launch/", follow=True))

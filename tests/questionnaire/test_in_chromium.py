@@ -9,11 +9,11 @@ pytestmark = [
     pytest.mark.exhaustive,
     pytest.mark.slow,
     pytest.mark.servers,
-    pytest.mark.skipif(chromium.PROGRAM is None, reason="there is no Chromium on PATH"),
+    pytest.mark.skipif(chromium.PROGRAM is None, reason="Chromium is not on PATH"),
 ]
 
 
-def test_the_journey_by_keyboard(own_database, tmp_path):
+def test_keyboard_completes_the_journey(own_database, tmp_path):
     with served("gunicorn-gthread", THREADS="4") as running, chromium.keyboard(tmp_path / "profile") as page:
 
         def shown():

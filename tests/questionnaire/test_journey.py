@@ -1,4 +1,4 @@
-"""Test the questionnaire like a respondent."""
+"""Test the questionnaire as a respondent uses it."""
 
 import asyncio
 import datetime
@@ -20,7 +20,7 @@ SHOWN = {
 }
 
 
-def test_a_whole_journey(browser, answers):
+def test_whole_journey_is_completed(browser, answers):
     browser.launch()
     assert browser.page == "introduction"
     browser.submit()
@@ -51,7 +51,7 @@ def test_submitted_answers_are_final(browser, answers):
         ("name", "", "Enter an answer."),
         ("name", "  ", "Enter an answer."),
         ("name", "x" * 61, "60 characters or fewer"),
-        ("name", "a\u202eb", "cannot be shown"),
+        ("name", "a\u202eb", "cannot be displayed"),
         ("household", "", "Enter a number."),
         ("household", "three", "Enter a whole number"),
         ("household", "2.5", "Enter a whole number"),
@@ -84,7 +84,7 @@ def test_invalid_answer_explains_allowed_values(browser, answers, page, answer, 
     assert browser.submit(**{page: answers[page]}).page != page
 
 
-def test_markup_is_text(browser, answers):
+def test_markup_in_answer_is_escaped(browser, answers):
     answers["name"] = "<b>Ada & Co"
     assert browser.through(**answers).summary["name"] == "&lt;b&gt;Ada &amp; Co"
 
@@ -165,7 +165,7 @@ def test_token_works_only_once(browser, another_browser):
 
 
 def test_used_token_stays_used(browser):
-    """A user can read the id of a token, so a cookie with this id must not select the record of its use."""
+    """A user can read a token's id, so a session cookie with this id must not lead to the record of the token's use."""
     token = tokens.issue("Somebody")
     for status in (302, 401):
         browser.client.cookies["sessionid"] = f"used{tokens.read(token).id}"
@@ -179,7 +179,7 @@ def test_a_token_expires(browser, monkeypatch):
         token = tokens.issue("Somebody")
     browser.get(f"session?token={token}")
     assert browser.response.status_code == 401
-    assert "expired: it was good for 5 minutes" in browser.text
+    assert "expired: it was valid for 5 minutes" in browser.text
 
 
 def test_a_forged_token_is_refused(browser):
@@ -202,7 +202,7 @@ def test_second_login_is_new_session(browser, another_browser, answers):
     assert browser.form.fields["name"] == ""
 
 
-def test_finished_tab_is_sent_out(browser, another_browser, answers):
+def test_submitted_tab_is_signed_out(browser, another_browser, answers):
     browser.through(**answers)
     another_browser.client.cookies = type(browser.client.cookies)(browser.client.cookies)
     another_browser.get("name/")
@@ -211,8 +211,8 @@ def test_finished_tab_is_sent_out(browser, another_browser, answers):
     assert another_browser.page == "signed-out"
 
 
-def test_a_journey_through_asgi(database, answers):
-    """The views run in threads."""
+def test_journey_works_over_asgi(database, answers):
+    """Under ASGI, the synchronous views run in threads."""
 
     async def go():
         client = AsyncClient()

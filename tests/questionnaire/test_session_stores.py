@@ -1,6 +1,6 @@
-"""Run additional tests of session stores that the questionnaire needs.
+"""Test the properties of session stores that the questionnaire needs.
 
-They use our store and Django's database store, with sync and async methods.
+The tests use this project's store and Django's database store, with synchronous and asynchronous methods.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ def store(request, store_of):
 
 @pytest.fixture(params=["sync", "async"])
 def call(request):
-    """Return a function that calls a method of a session or a store, or the asynchronous method instead."""
+    """Return a function that calls a method of a session or a store, or the equivalent asynchronous method."""
     if request.param == "sync":
         yield lambda of, name, *given, **named: getattr(of, name)(*given, **named)
         return
@@ -76,7 +76,7 @@ def test_only_free_key_can_be_created(store, call, saved):
 
 
 def test_concurrent_creation_succeeds_once(store):
-    """Open the same link in two tabs. Only one of them logs in."""
+    """Open the same link in two tabs. Only one tab logs in."""
     key = a_key()
 
     def create(_):
@@ -114,7 +114,7 @@ def test_whole_journey_uses_token_once(store_of, name, answers):
         assert browser.get("summary/").page == "signed-out"
 
 
-def test_cookie_fits_into_browsers(store_of, answers):
+def test_cookie_is_small_enough(store_of, answers):
     store_of("cookies")
     with override_settings(QUESTIONNAIRE_STATE_BYTES=2048):
         browser = Browser().through(**{**answers, "name": "\U0001f600" * 60})
@@ -124,7 +124,7 @@ def test_cookie_fits_into_browsers(store_of, answers):
 @pytest.mark.parametrize("key", ["__somebody__", "x" * 1501], ids=["reserved", "too long"])
 @pytest.mark.parametrize("protocol", ["gRPC", "HTTP"])
 @pytest.mark.servers
-def test_foreign_cookie_means_signed_out(store_of, protocol, key):
+def test_forged_cookie_means_logged_out(store_of, protocol, key):
     store_of(f"datastore over {protocol}")
     browser = Browser()
     browser.client.cookies["sessionid"] = key

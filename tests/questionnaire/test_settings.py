@@ -18,13 +18,13 @@ def test_database_is_the_default_store():
     assert sessions({"SESSIONS": "cookies"}).state_bytes == 2048
 
 
-def test_harness_and_project_have_same_stores():
+def test_harness_knows_all_stores():
     assert tuple(settings.ENGINES) == knobs.SESSIONS
     assert settings.STATE_BYTES == knobs.STATE_BYTES
 
 
 @pytest.mark.parametrize("where", ["redis", "cached_db"])
-def test_redis_is_service_or_url(where):
+def test_redis_address_has_two_sources(where):
     env = {"SESSIONS": where, "RUN_DIR": "/run/x"}
     found = sessions(env)
     assert found.caches["default"]["LOCATION"] == "unix:///run/x/redis.sock"
@@ -39,7 +39,7 @@ def test_files_have_a_separate_folder(tmp_path):
     assert (folder.is_dir(), folder.parent) == (True, tmp_path)
 
 
-def test_server_waits_only_for_own_datastore():
+def test_server_awaits_only_own_datastore():
     env = {"SESSIONS": "datastore", "RUN_DIR": "/run/x"}
     assert sessions(env).service == Path("/run/x/datastore.http")
     assert sessions({**env, "DATASTORE_EMULATOR_HOST": "h:1"}).service is None
@@ -49,11 +49,11 @@ def test_server_waits_only_for_own_datastore():
     ("environ", "says"),
     [
         ({"SESSIONS": "memory"}, "SESSIONS is 'memory'. Allowed: db, cached_db, redis, file, cookies, datastore"),
-        ({"QUESTIONNAIRE_STATE_BYTES": "1023"}, "QUESTIONNAIRE_STATE_BYTES is '1023'; 1024 to 65536 are allowed"),
+        ({"QUESTIONNAIRE_STATE_BYTES": "1023"}, "QUESTIONNAIRE_STATE_BYTES is '1023'. 1024 to 65536 is needed"),
         ({"QUESTIONNAIRE_STATE_BYTES": "many"}, "QUESTIONNAIRE_STATE_BYTES is 'many'"),
         (
             {"SESSIONS": "cookies", "QUESTIONNAIRE_STATE_BYTES": "4096"},
-            "1024 to 2048 are allowed, because a browser doesn't keep a larger cookie",
+            "1024 to 2048 is needed, because browsers drop larger cookies",
         ),
     ],
 )

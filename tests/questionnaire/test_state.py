@@ -6,7 +6,7 @@ from questionnaire.state import State, TooLarge, pack, unpack
 STATE = State("Somebody", True, {"name": "Ad\u00e0", "travel": ["foot"]}, "1A2B")
 
 
-def test_a_state_comes_back():
+def test_state_is_restored():
     assert unpack(pack(STATE, "secret", 1024), "secret") == STATE
 
 
@@ -14,23 +14,23 @@ def test_every_blob_has_the_same_length():
     assert len(pack(STATE, "secret", 8192)) == len(pack(State("S"), "secret", 8192)) > 8192
 
 
-def test_blob_is_opaque_with_random_content():
+def test_blob_content_looks_random():
     one, two = pack(STATE, "secret", 1024), pack(STATE, "secret", 1024)
     assert one != two
     assert "Somebody" not in one
 
 
 @pytest.mark.parametrize("blob", [None, "", "nonsense", 7, "\u00e9", pack(STATE, "another", 1024)])
-def test_foreign_blob_is_ignored(blob):
+def test_invalid_blob_is_ignored(blob):
     assert unpack(blob, "secret") is None
 
 
 def test_oversized_state_is_refused():
-    with pytest.raises(TooLarge, match="does not fit into 64"):
+    with pytest.raises(TooLarge, match="exceeds 64 bytes"):
         pack(STATE, "secret", 64)
 
 
-def test_smallest_blob_holds_longest_answers():
+def test_smallest_blob_fits_longest_answers():
     from questionnaire import definition
     from testproject.settings.sessions import STATE_BYTES
 

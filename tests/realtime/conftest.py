@@ -1,4 +1,4 @@
-"""Call the WebSocket applications like an ASGI server, but without a server."""
+"""Provide clients that call the WebSocket applications directly, like an ASGI server."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ MEMORY = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
 
 class Socket:
-    """A WebSocket of an ASGI application."""
+    """A client's WebSocket connection to an ASGI application."""
 
     def __init__(self, application, path, origin="http://localhost:8000", subprotocols=()):
         headers = [(b"host", b"localhost:8000"), *([(b"origin", origin.encode())] if origin else [])]
@@ -80,7 +80,7 @@ def application(request):
 def connect(at_end):
     """Return a coroutine function that opens a socket until the end of the test.
 
-    It returns the socket and the application's answer.
+    The function returns the socket and the application's answer.
     """
 
     async def connect(application, path, **more):

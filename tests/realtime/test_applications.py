@@ -1,13 +1,13 @@
-"""Test the WebSocket endpoints on Channels, with each of its consumers, and without Channels.
+"""Test the WebSocket endpoints with each consumer of Channels, and without Channels.
 
-tests/serve/test_websocket_setups.py tests echoes and deliveries of every setup.
+tests/serve/test_websocket_setups.py tests the echoes and deliveries of every setup.
 """
 
 import json
 
 import pytest
 
-# The endpoints below a prefix, and the form of a message.
+# An application, the prefix of its endpoints, and a function that formats a message.
 KINDS = [("channels", "/ws/", str), ("channels", "/ws/sync/", str), ("channels", "/ws/json/", json.dumps)]
 KINDS += [("bare", "/ws/", str)]
 
@@ -41,10 +41,10 @@ async def test_departed_client_gets_no_message(request, connect, name, prefix, w
         ("http://evil.example", False),
         ("http://localhost.evil.example", False),
         ("null", False),
-        ("", True),  # not a browser, so it doesn't send the header
+        ("", True),  # a client that isn't a browser doesn't send Origin
     ],
 )
-async def test_page_of_other_host_is_refused(application, connect, origin, lets_in):
+async def test_other_origin_is_refused(application, connect, origin, lets_in):
     _, answer = await connect(application, "/ws/echo/", origin=origin)
     assert answer["type"] == ("websocket.accept" if lets_in else "websocket.close")
 
@@ -64,13 +64,13 @@ async def test_offered_subprotocol_is_chosen(application, connect, offered, chos
         assert answer["subprotocol"] == chosen
 
 
-async def test_slow_receiver_loses_messages_like_layers(bare, connect):
+async def test_slow_receiver_loses_messages(bare, connect):
     from realtime.bare import CAPACITY
 
     receiver, _ = await connect(bare, "/ws/rooms/one/")
     publisher, _ = await connect(bare, "/ws/publish/one/")
     await receiver.heard()
-    # All messages are available at once: the publisher ends before the receiver gets anything.
+    # All messages are sent at once, before the receiver reads any of them.
     for number in range(CAPACITY + 50):
         await publisher.communicator.send_input({"type": "websocket.receive", "text": str(number), "bytes": None})
     assert [await publisher.heard() for _ in range(CAPACITY + 50)] == ["ok"] * (CAPACITY + 50)

@@ -1,4 +1,4 @@
-"""Test reading files into types: an error is one line with the place, the value and the allowed values."""
+"""Test how files are read into types. An error is one line with the place, the value and the allowed values."""
 
 from typing import Annotated, Literal
 
@@ -36,7 +36,7 @@ class Outer(msgspec.Struct, kw_only=True):
     pause: Duration | list[Duration] = 0.5
 
 
-def test_durations_are_seconds_everywhere():
+def test_durations_become_seconds():
     values = {"tests": {"a": {"rate": 1, "duration": "2m"}}, "listed": [{"rate": 2, "duration": 3}], "pause": ["1s", 2]}
     read = decode.convert(values, Outer, "a.toml")
     assert (read.tests["a"].duration_s, read.listed[0].duration_s, read.pause) == (120, 3, [1, 2])

@@ -1,4 +1,4 @@
-"""Test run folders: written folders are read again, and invalid folders or values are refused."""
+"""Test run folders: values are the same after writing and reading, and invalid folders or values are refused."""
 
 import dataclasses
 import json
@@ -66,7 +66,7 @@ def run(tmp_path, bench_of):
     return prepare(studies.parse(SMALL, "small", "small.toml"), RunOptions(tmp_path / "r", 1), bench_of).run
 
 
-def test_run_folder_survives_reading(run):
+def test_run_folder_is_restored(run):
     second = dataclasses.replace(TRIAL, attempt=2)
     run.save_trial(second)
     run.save_trial(TRIAL)
@@ -101,7 +101,7 @@ def test_run_folder_survives_reading(run):
         (("gauges", "Pool"), []),
     ],
 )
-def test_a_wrong_trial_is_refused(run, path, new):
+def test_invalid_trial_is_refused(run, path, new):
     run.save_trial(TRIAL)
     file = run.path / "trials" / f"{TRIAL.name}.json"
     file.write_text(json.dumps(changed(json.loads(file.read_text()), path, new)))
@@ -118,7 +118,7 @@ def test_a_wrong_trial_is_refused(run, path, new):
         ('{"schema": 99}', "has schema 99. This version reads schema 5"),
     ],
 )
-def test_other_folder_is_named(tmp_path, content, says):
+def test_other_folder_is_refused(tmp_path, content, says):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
     with pytest.raises(UserError, match=says):
@@ -126,12 +126,12 @@ def test_other_folder_is_named(tmp_path, content, says):
 
 
 def test_unreadable_folder_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # root can read everything
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # root can read every folder
     with pytest.raises(UserError, match="cannot be read: Permission denied"):
         Run.open(tmp_path)
 
 
-def test_failed_write_leaves_no_part(tmp_path):
+def test_failed_write_leaves_no_file(tmp_path):
     file = tmp_path / "run.json"
     files.write_json(file, {"a": 1})
     with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""Provide a front and a worker on a layer in memory. The tests simulate the other side."""
+"""Provide a front or a worker with an in-memory layer. The tests simulate the other side."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ class Layer(InMemoryChannelLayer):
 
 
 class Client:
-    """One HTTP client of an ASGI application, from the server's side."""
+    """An HTTP client of an ASGI application, as the server presents it."""
 
     def __init__(self, app, body=b"", chunk=8192, headers=(), **scope):
         self.sent = []
@@ -79,7 +79,7 @@ class Client:
 
 
 class Bench:
-    """A layer with fronts and workers, and the messages of the other side."""
+    """A layer with fronts and workers. Its methods send and receive the messages of the other side."""
 
     def __init__(self, timeout=5.0, **layer):
         self.layer = Layer(**layer)
@@ -90,14 +90,14 @@ class Bench:
         return RelayFront(self.layer, Options(**{"timeout": self.options.timeout, **options}))
 
     def start(self, application):
-        """Return a worker that runs the application, and its task."""
+        """Start a worker that runs the application. Return the worker and its task."""
         worker = RelayWorker(application, self.layer, self.options)
         task = asyncio.create_task(worker.run())
         self._tasks.append(task)
         return worker, task
 
     async def request_of(self, front, **kwargs):
-        """Return a client's request through the front, in the worker's form, and the client."""
+        """Send a client's request to the front. Return the message that a worker receives, and the client."""
         client = Client(front, **kwargs)
         return await self.next_message(REQUESTS), client
 
@@ -105,7 +105,7 @@ class Bench:
         return await asyncio.wait_for(self.layer.receive(channel), 5)
 
     async def join_workers(self):
-        """Return a channel that receives the messages to workers."""
+        """Return a channel in the workers' group, which receives the messages to all workers."""
         channel = await self.layer.new_channel(CONTROL)
         await self.layer.group_add(WORKERS, channel)
         return channel
@@ -122,5 +122,5 @@ class Bench:
 
 @pytest.fixture
 def bench(request):
-    """Return a bench with the test's parameter as its arguments."""
+    """Return a bench. The test's parameter contains its arguments."""
     return Bench(**getattr(request, "param", {}))

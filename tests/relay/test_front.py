@@ -20,7 +20,7 @@ async def answer(bench, request, body):
     await bench.layer.send(request["reply_channel"], part(request, 0, body))
 
 
-async def test_answers_return_to_their_front(bench):
+async def test_answers_reach_the_right_front(bench):
     fronts = [bench.front(), bench.front()]
     pairs = [await bench.request_of(fronts[number % 2], path=f"/{number}") for number in range(20)]
     assert len({request["id"] for request, _ in pairs}) == 20
@@ -32,7 +32,7 @@ async def test_answers_return_to_their_front(bench):
         assert client.body == f"/{number}".encode()
 
 
-async def test_request_omits_fields_of_server(bench):
+async def test_request_omits_server_state(bench):
     request, client = await bench.request_of(bench.front(), path="/é", query_string=b"a=1")
     assert (request["scope"]["path"], request["scope"]["query_string"]) == ("/é", b"a=1")
     assert "state" not in request["scope"]
@@ -64,7 +64,7 @@ async def test_body_over_limit_gets_413(bench, headers):
     await client.done
     assert client.status == 413
     assert await bench.is_empty(REQUESTS)
-    assert bool(client.unread) == bool(headers)  # a declared body isn't read
+    assert bool(client.unread) == bool(headers)  # if the declared length exceeds the limit, the body isn't read
 
 
 async def test_body_at_limit_is_accepted(bench):
@@ -109,7 +109,7 @@ async def test_late_answer_gets_504(bench):
 
 @pytest.mark.parametrize(
     ("second", "says"),
-    [({"number": 2, "body": b"x"}, "part 1 never came"), ({"number": 1, "body": b"", "broken": True}, "failed")],
+    [({"number": 2, "body": b"x"}, "part 1 never arrived"), ({"number": 1, "body": b"", "broken": True}, "failed")],
     ids=["a gap", "broken"],
 )
 async def test_incomplete_answer_is_cut_short(bench, caplog, second, says):
@@ -118,7 +118,7 @@ async def test_incomplete_answer_is_cut_short(bench, caplog, second, says):
         await bench.layer.send(request["reply_channel"], part(request, **sent, more_body=True))
     await client.done
     assert client.body == b"x"
-    assert not client.complete  # the server closes the connection
+    assert not client.complete  # so the server closes the connection
     assert says in caplog.text
 
 
@@ -141,11 +141,11 @@ async def test_incomplete_body_is_discarded(bench):
 
 async def test_other_protocols_are_refused(bench):
     client = Client(bench.front(), type="websocket")
-    with pytest.raises(ValueError, match="carries HTTP, not websocket"):
+    with pytest.raises(ValueError, match="supports only HTTP, not websocket"):
         await client.done
 
 
-async def test_finished_request_leaves_no_state(bench):
+async def test_finished_requests_leave_no_tasks(bench):
     front = bench.front()
     tasks = len(asyncio.all_tasks())
     for _ in range(50):
@@ -153,5 +153,5 @@ async def test_finished_request_leaves_no_state(bench):
         await answer(bench, request, b"ok")
         await client.done
     assert await bench.is_empty(REQUESTS)
-    assert len(asyncio.all_tasks()) <= tasks + 1  # counts the reader of replies
+    assert len(asyncio.all_tasks()) <= tasks + 1  # one task reads the replies
     assert front._replies._inboxes == {}

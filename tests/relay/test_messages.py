@@ -12,7 +12,7 @@ def test_options_come_from_the_settings():
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ({"timout": 2}, "unknown timout. Allowed: timeout, body_limit, layer, application"),
+        ({"timout": 2}, "unknown option timout. Allowed: timeout, body_limit, layer, application"),
         ({"timeout": 0}, "timeout is 0"),
         ({"timeout": "30"}, "timeout is '30'"),
         ({"body_limit": -1}, "body_limit is -1"),

@@ -1,4 +1,4 @@
-"""Test a front and workers as processes on both layers."""
+"""Test a front and workers in separate processes, with both layers."""
 
 import contextlib
 import http.client
@@ -28,7 +28,7 @@ def connect(running):
 
 
 def statuses(running, count):
-    """Return the pids in the answers to a number of requests over one connection."""
+    """Send a number of requests over one connection, and return the pids in the answers."""
     found = Counter()
     with connect(running) as connection:
         for _ in range(count):
@@ -40,7 +40,7 @@ def statuses(running, count):
 
 
 def handled(running):
-    """Return the number of started requests of each worker by its pid, also of ended workers (endpoints.counting)."""
+    """Return the number of requests that each worker started, by pid. Ended workers count, too (endpoints.counting)."""
     files = running.folder.glob("requests-*")
     return Counter(
         {int(one.name.removeprefix("requests-")): int.from_bytes(one.read_bytes()[:8], "little") for one in files}
@@ -49,7 +49,7 @@ def handled(running):
 
 @contextlib.contextmanager
 def in_hand(running, milliseconds):
-    """Yield a connection with a request of this duration, and the pid of its worker."""
+    """Send a request that lasts for this duration. Yield the connection and the pid of the worker."""
     before = handled(running)
     with connect(running) as connection:
         connection.request("GET", f"/wait?ms={milliseconds}")
@@ -68,7 +68,7 @@ def test_1000_requests_are_handled_once_each(running):
     assert handled(running).total() - before == 1000
 
 
-def test_killed_worker_costs_one_request(running):
+def test_killed_worker_loses_one_request(running):
     before = handled(running).total()
     with in_hand(running, 10_000) as (_, victim):
         os.kill(victim, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Test the setups as a user starts them: defaults.sh, supervisord, supervisorctl."""
+"""Test setups that are started by hand, with defaults.sh, supervisord and supervisorctl."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ KNOBS = [*(f"BENCH_{name}" for name in NAMES), "RUN_DIR", "IPC_DIR", "REDIS_URL"
 
 
 def sh(script, cwd=ROOT, **environment):
-    """Return the outcome of a POSIX shell script with only the given knobs."""
+    """Run a POSIX shell script with only the given knobs, and return its result."""
     inherited = {name: value for name, value in os.environ.items() if name not in KNOBS}
     return subprocess.run(
         ["sh", "-c", script], cwd=cwd, env=inherited | environment, capture_output=True, text=True, timeout=30
@@ -33,7 +33,7 @@ def run_dir():
         yield Path(directory)
 
 
-def test_set_knobs_stay_with_file_limits(run_dir):
+def test_set_knobs_precede_defaults(run_dir):
     names = "$BENCH_WORKERS $BENCH_THREADS $BENCH_BIND $BENCH_PORT $IPC_DIR"
     script = f'ulimit -S -n 256 && . supervisor/defaults.sh && echo "{names}"'
     knobs, allowed, most = sh(f"{script} && ulimit -S -n && ulimit -H -n", RUN_DIR=str(run_dir)).stdout.splitlines()
@@ -52,7 +52,7 @@ def test_the_directory_is_private(run_dir):
 
 def test_defaults_are_refused_elsewhere(run_dir):
     outcome = sh(f". {ROOT}/supervisor/defaults.sh && echo went on", cwd=run_dir)
-    assert "source it in the project's root" in outcome.stderr
+    assert "source this file in the project's root" in outcome.stderr
     assert (outcome.stdout, outcome.returncode > 0) == ("", True)
 
 
@@ -65,7 +65,7 @@ def test_existing_redis_prevents_the_service(run_dir):
     outcome = sh("sh supervisor/redis.sh", PATH=str(run_dir), RUN_DIR=str(run_dir))
     assert outcome.returncode == 69
     assert outcome.stderr.splitlines() == [
-        "redis.sh: no Redis: set REDIS_URL, or install redis-server, or run 'make setup'"
+        "redis.sh: no Redis was found. Set REDIS_URL, install redis-server, or run 'make setup'"
     ]
 
 
@@ -77,7 +77,7 @@ def test_supervisorctl_stops_a_setup():
             command = f". supervisor/defaults.sh && supervisorctl -c supervisor/supervisord.conf {word} 'gunicorn:*'"
             return sh(command, RUN_DIR=str(running.folder)).stdout
 
-        wait_for(lambda: "RUNNING" in control("status"))  # it serves before the end of its startsecs
+        wait_for(lambda: "RUNNING" in control("status"))  # the setup serves before supervisord's startsecs are over
         control("stop")
         assert "STOPPED" in control("status")
         with pytest.raises(ConnectionRefusedError):

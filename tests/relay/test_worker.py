@@ -34,7 +34,7 @@ async def ask(bench, message):
 
 
 async def ask_for(bench, *ids):
-    """Send a request with each id for a path with the same name. Return the channel of their answers."""
+    """Send a request for the path ``/id`` with each id. Return the channel that receives the answers."""
     replies = await bench.replies()
     for id in ids:
         await bench.layer.send(REQUESTS, request(replies, id=id, scope={"path": f"/{id}"}))
@@ -42,7 +42,7 @@ async def ask_for(bench, *ids):
 
 
 class Held:
-    """An application that records the handled paths, and answers when it may continue."""
+    """An application that records the paths of its requests, and answers when the test allows it."""
 
     def __init__(self):
         self.handled, self.begun, self.go_on = [], asyncio.Event(), asyncio.Event()
@@ -61,13 +61,13 @@ async def test_a_small_answer_is_one_message(bench):
     assert reply == {"id": "r1", **whole}
 
 
-async def test_large_answer_is_numbered_parts(bench):
+async def test_large_answer_has_numbered_parts(bench):
     body = bytes(range(256)) * 5000
     bench.start(echo)
     replies = await bench.replies()
     rest = body_channel("r1")
     await bench.layer.send(REQUESTS, request(replies, body=body[:CHUNK], more_body=True))
-    # The clock may have been set back between two parts.
+    # Parts may arrive in the wrong order if the clock was set back between them.
     await bench.layer.send(rest, {"number": 1, "body": body[2 * CHUNK :], "more_body": False})
     await bench.layer.send(rest, {"number": 0, "body": body[CHUNK : 2 * CHUNK], "more_body": True})
     parts = [await bench.next_message(replies) for _ in range(3)]
@@ -87,11 +87,11 @@ async def test_expired_request_is_not_handled(bench):
 
 async def test_work_of_disconnected_client_is_skipped(bench):
     bench.start(held := Held())
-    assert await bench.is_empty(REQUESTS)  # the worker has joined the group
+    assert await bench.is_empty(REQUESTS)  # now the worker has joined its group
     replies = await ask_for(bench, "first", "left", "last")
     await held.begun.wait()
     await bench.layer.group_send(WORKERS, {"id": "left"})
-    assert await bench.is_empty("nothing")  # the worker has received it
+    assert await bench.is_empty("nothing")  # now the worker has received the message
     assert held.handled == ["/first"]
     held.go_on.set()
     assert [(await bench.next_message(replies))["id"] for _ in range(2)] == ["first", "last"]
@@ -135,7 +135,7 @@ async def test_application_without_answer_gets_500(bench, application):
     assert (await ask(bench, request(replies)))["head"]["status"] == 200
 
 
-async def test_failure_in_answer_is_sent(bench):
+async def test_failure_during_answer_is_sent(bench):
     async def application(scope, receive, send):
         await send({"type": "http.response.start", "status": 200})
         await send({"type": "http.response.body", "body": b"x", "more_body": True})
@@ -158,7 +158,7 @@ async def test_part_waits_for_channel_capacity(bench):
 async def test_blocked_answer_times_out(bench):
     bench.start(echo)
     replies = await ask_for(bench, "first", "second")
-    bench.layer.send_failures.extend([ChannelFull()] * 3)  # 5, 10 and 20 ms, together more than the timeout
+    bench.layer.send_failures.extend([ChannelFull()] * 3)  # pauses of 5, 10 and 20 ms, together longer than the timeout
     assert (await bench.next_message(replies))["id"] == "second"
 
 
@@ -182,7 +182,7 @@ async def test_stop_finishes_only_current_request(bench):
 
 async def test_stop_ends_a_worker_that_waits(bench):
     worker, task = bench.start(echo)
-    assert await bench.is_empty(REQUESTS)  # so the worker is waiting
+    assert await bench.is_empty(REQUESTS)  # now the worker waits for a request
     worker.stop()
     await asyncio.wait_for(task, 5)
     assert bench.layer.groups == {}

@@ -4,7 +4,7 @@ import dataclasses
 
 
 def replaced(of_label=None, of_test=None, /, **values):
-    """Return a change for ``build_run``: these fields of a setup's results in a test, or of all results.
+    """Return a change for ``build_run`` that replaces these fields in a setup's results, in a test or in all tests.
 
     A value may be a function of the result.
     """

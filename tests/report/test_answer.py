@@ -1,4 +1,4 @@
-"""Test the answer of a run: at most 25 lines of at most 80 columns, with only certain claims."""
+"""Test a run's answer: at most 25 lines of 80 columns, which claim only what is certain."""
 
 import html
 import io
@@ -33,7 +33,7 @@ def first_said(lines):
 
 
 def row(lines, label):
-    """Return the words of a line of the table."""
+    """Return the words in a line of the table."""
     head = next(place for place, line in enumerate(lines) if line.startswith("setup  "))
     return next(words for line in lines[head:] if (words := line.split())[:1] == [label])
 
@@ -62,7 +62,7 @@ def test_uncertain_results_have_no_values(build_run):
     assert "1000" not in "".join(lines)
 
 
-# Users of uvicorn get another user's session, or lose their session.
+# With uvicorn, users see another user's session, or lose their session.
 FORGETTING = replaced("uvicorn", errors={"mixed-up": 2, "lost-session": 40}, ok=lambda result: result.ok - 42)
 
 
@@ -95,7 +95,7 @@ def test_setups_without_trials_come_first(build_run):
     assert "8 invalid (the generator was saturated)." in said
 
 
-def test_nineteen_setups_find_room(build_run):
+def test_nineteen_setups_fit(build_run):
     lines = printed(build_run(labels=NINETEEN, blocks=4))
     rows = [line for line in lines if line.startswith("server-")]
     assert len(rows) >= 14
@@ -108,7 +108,7 @@ def test_overloaded_setups_share_a_sentence(build_run):
 
 
 def test_omitted_rows_are_counted(build_run):
-    # Each test has another page, so that they aren't reported as one curve.
+    # Each test requests another page, because tests of the same page would be reported as a curve.
     asked = {"rate": 300, "duration": "10s"}
     tests = tuple(a_test("latency", f"latency-{name}", path=f"/{name}", **asked) for name in "abcdefghi")
     lines = printed(build_run(labels=TWO, tests=tests))
@@ -130,11 +130,11 @@ def test_any_run_has_an_answer(build_run, shape):
 
 def test_one_block_claims_nothing(build_run):
     lines = printed(build_run(blocks=1))
-    assert "One block has no intervals, so no difference is significant or ranked." in lines
+    assert "With one block and no intervals, no difference is significant or ranked." in lines
     assert not any("–" in word for line in lines for word in line.split() if word.startswith("×"))
 
 
-def test_the_page_has_the_same_answer(build_run):
+def test_page_shows_the_same_answer(build_run):
     run = build_run(blocks=6, change=failing("uvicorn"))
     reports.write(run)
     answer = page_of(run).answer

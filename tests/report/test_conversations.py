@@ -1,4 +1,4 @@
-"""Test WebSockets on pages and in terminals: their units, and no lag without the delivered share."""
+"""Test reports of WebSocket tests: their units, and that each lag is shown with the delivered share."""
 
 import dataclasses
 import json
@@ -26,7 +26,7 @@ def run(build_run):
 
 
 def counting(counts):
-    """Return a change with complete deliveries and these other counts, by label and block."""
+    """Return a change that completes the deliveries, except for these counts, by label."""
 
     def change(label, test, block, result):
         result = delivering()(label, test, block, result)
@@ -36,8 +36,8 @@ def counting(counts):
     return change
 
 
-def test_losing_setup_is_not_ranked(run):
-    # Daphne loses some messages, and would be the fastest.
+def test_setup_with_losses_is_not_ranked(run):
+    # Daphne would be the fastest, but loses messages.
     made = run("broadcast", change=delivering(missing={"daphne": 0.03}, lag={"daphne": 0.1}))
     page = page_of(made)
     heads = page.answer.table.columns
@@ -64,7 +64,7 @@ def test_losing_setup_is_not_ranked(run):
 
     [verdicts], [chart] = section(page, "verdicts").tables, section(page, "verdicts").charts
     assert {one[3].text for one in verdicts.rows if one[0].text == "daphne"} == {"loses 3.0%"}
-    assert "loses more than 0.01% of them" in section(page, "verdicts").reading
+    assert "loses more than 0.01% of its deliveries" in section(page, "verdicts").reading
     assert "loses 3.0%" in chart.alt
     json.dumps(chart.spec)
 
@@ -88,7 +88,7 @@ def test_stray_deliveries_include_invalid_trials(run):
     assert "unknown: without $ROOM, all connections may share a room" in found.note
 
 
-def test_lag_of_late_reading_is_unknown(run):
+def test_lag_with_late_reading_is_unknown(run):
     def reading_late(label, block):
         return {"reading_lag_ms": dict.fromkeys(NOTHING, 2.0 if label == "daphne" else 0.01)}
 

@@ -1,4 +1,4 @@
-"""Test studies about lost requests or connections: the count comes first in the sentence, the chart and the table."""
+"""Test studies of lost requests or connections, whose sentence, chart and table start with this count."""
 
 import dataclasses
 

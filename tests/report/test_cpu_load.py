@@ -1,4 +1,4 @@
-"""Test that a report names the load of its CPU times."""
+"""Test that a report names the load at which CPU times were measured."""
 
 from loadtests.analyse.results import Results
 from loadtests.report.sections import cost
@@ -19,7 +19,7 @@ def cpu_column(answer):
     return answer.table.columns[place], {row[0].text: row[place] for row in answer.table.rows}
 
 
-def test_full_load_comes_before_a_rate(build_run):
+def test_full_load_precedes_fixed_rate(build_run):
     heading, fields = cpu_column(answer_of(build_run, ("latency", "throughput")))
     assert heading == "CPU at full load, ms"
     assert fields["gunicorn-gthread"].detail == "×1"

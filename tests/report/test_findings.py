@@ -1,4 +1,4 @@
-"""Test that only certain winners are named, and that the steps of a curve share a sentence."""
+"""Test the findings: only certain winners are named, and the rates of a curve share a sentence."""
 
 import dataclasses
 import re
@@ -108,7 +108,7 @@ RATES = (50.0, 150.0, 250.0, 290.0)
 
 
 def slower_from(load):
-    """From this rate on, uvicorn takes twice as long as gunicorn. At lower rates, it takes as long."""
+    """Return a change that makes uvicorn's times twice gunicorn's from this rate on, and equal at lower rates."""
 
     def factor(label, test, block):
         slower = 2.0 if float(test.partition("-")[2]) >= load else 1.0
@@ -119,7 +119,7 @@ def slower_from(load):
 
 @pytest.fixture
 def curve(build_run):
-    """Return a function that returns the answer of a run at these rates."""
+    """Return a function that returns the answer of a run with tests at these rates."""
 
     def curve(change, rates=RATES, labels=("gunicorn", "uvicorn"), blocks=6):
         tests = tuple(known_test(f"latency-{rate:g}").at_rate(rate) for rate in rates)
@@ -158,7 +158,7 @@ def test_uncertain_results_have_no_leader(curve):
     assert text.endswith("over requests per second: all (no verdict) at 50/s, 150/s, 250/s and 290/s.")
 
 
-def test_leaders_are_named_next_to_unranked_setups(curve):
+def test_leaders_and_unranked_setups_are_named(curve):
     [text] = of_p50(curve(failing("daphne"), labels=("gunicorn", "uvicorn", "daphne"), blocks=2))
     assert ": gunicorn and uvicorn lead (no significant difference) at 50/s" in text
     assert "all" not in text

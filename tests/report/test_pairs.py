@@ -1,4 +1,4 @@
-"""Test setups with separate baselines: different pairs aren't ranked."""
+"""Test setups with separate baselines. The pairs aren't ranked against each other."""
 
 import pytest
 
@@ -9,9 +9,9 @@ from tests.report.test_findings import CERTAIN, times
 
 @pytest.fixture
 def run(build_run):
-    """Return a function that builds a run in which ``b-tls`` is compared with ``b``, and so on.
+    """Return a function that builds a run in which ``b-tls`` is compared with ``b``, ``c-tls`` with ``c``, and so on.
 
-    It gets factors for the times.
+    Its arguments are factors of the times, by label.
     """
 
     def run(**factors):
@@ -29,8 +29,8 @@ def test_pair_uses_only_own_baseline(run):
     made = run(**TWO)
     page = page_of(made)
     said = page.findings[0].answer
-    assert said == "Each against its own baseline: b-tls 2.0× the response time; equivalent within ±3%: c-tls."
-    assert page.certainty == "All intervals hold together with 95% confidence, adjusted for 6 comparisons."
+    assert said == "Each compared with its own baseline: b-tls 2.0× the response time; equivalent within ±3%: c-tls."
+    assert page.certainty == "All intervals hold at the same time with 95% confidence, adjusted for 6 comparisons."
     assert (
         page.top.chart.spec["title"]["text"] == "1 of 2 differ from their own baselines: b-tls 2.0× the response time"
     )
@@ -44,9 +44,9 @@ def test_pair_uses_only_own_baseline(run):
     assert {(row.label, row.comparison.baseline) for row in compared.rows} == {("b-tls", "b"), ("c-tls", "c")}
 
 
-def test_equal_pairs_are_the_answer(run):
+def test_equal_pairs_are_reported(run):
     page = page_of(run(**{**TWO, "b_tls": 1}))
-    assert page.findings[0].answer == "Each against its own baseline: equivalent within ±3%: b-tls and c-tls."
+    assert page.findings[0].answer == "Each compared with its own baseline: equivalent within ±3%: b-tls and c-tls."
     assert page.top.chart.spec["title"]["text"] == "No significant difference from its own baseline after 10 blocks"
 
 

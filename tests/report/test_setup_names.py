@@ -1,4 +1,4 @@
-"""Test that a label is shown with its setup's name if it doesn't contain this name."""
+"""Test that the setup's name is shown next to a label that doesn't contain this name."""
 
 import pytest
 
@@ -7,14 +7,14 @@ from tests.fixtures.pages import chart, column, page_of
 
 THREADS = Entry("threads-64", "gunicorn-gthread", {"THREADS": "64"})
 PLAIN, MORE = Entry("uvicorn", "uvicorn", {}), Entry("uvicorn-2", "uvicorn", {"WORKERS": "2"})
-NOTE = "Each is gunicorn-gthread with other settings; see the compared setups."
+NOTE = "Each label is gunicorn-gthread with other settings; see the compared setups."
 
 
 @pytest.fixture
 def labelled(build_run):
-    """Return a function that builds a run with these entries.
+    """Return a function that builds a run with these labels and setups.
 
-    It returns the page, and the setup that its top table shows for each label.
+    The function returns the page, and the setup that the page's top table shows for each label.
     """
 
     def build(*entries):
@@ -24,7 +24,7 @@ def labelled(build_run):
     return build
 
 
-def test_tables_with_charts_name_the_setup(labelled):
+def test_tables_and_charts_name_the_setup(labelled):
     page, details = labelled(PLAIN, MORE, THREADS)
     assert details == {"uvicorn": "", "uvicorn-2": "", "threads-64": "gunicorn-gthread"}
     for name in ("headline", "latency-", "cpu-"):

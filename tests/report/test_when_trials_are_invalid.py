@@ -1,6 +1,6 @@
-"""Test left-out setups and invalid and doubtful trials.
+"""Test reports of runs with omitted setups, or with invalid or doubtful trials.
 
-They are listed, and every sentence is true for any combination, also without trials.
+The report lists them, and every sentence is true for any combination, even if there are no trials.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ def lost(labels, blocks=(1, 2)):
     return tuple(itertools.product(labels, ("latency",), blocks))
 
 
-# No block contains both.
+# No block contains both gunicorn and its copy.
 APART = (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))
 
 
@@ -53,7 +53,7 @@ def test_invalid_run_starts_with_warning(page):
     assert "95% confidence" not in text
     assert "ranked" not in text
     found = page(name="empty", blocks=0)
-    assert found.answer.notes == ("Nothing was measured: the run ended before its first trial did.",)
+    assert found.answer.notes == ("Nothing was measured: the run ended before the end of its first trial.",)
     assert section(found, "invalid").paragraphs == ("Nothing was measured.",)
 
 
@@ -66,11 +66,11 @@ def test_invalid_run_starts_with_warning(page):
         ({}, "the baseline has no A/A copy."),
     ],
 )
-def test_unknown_noise_floor_has_a_reason(page, shape, says):
+def test_missing_noise_floor_is_explained(page, shape, says):
     assert verdicts_note(page(**shape)).startswith(f"The noise floor is unknown: {says}")
 
 
-def test_attempts_without_result_leave_figures(build_run):
+def test_failed_attempts_keep_other_figures(build_run):
     lost, contended = Reason.engine_failed.flag(), Reason.cores_taken.flag("40%")
 
     def fields(trial):
@@ -91,7 +91,7 @@ def test_noise_floor_needs_a_copy(page):
     assert "and, where it is known, outside the machine's noise floor." in certainty
 
 
-def test_blocks_count_if_used(page):
+def test_only_used_blocks_are_counted(page):
     def title(found, name):
         return str(section(found, name).charts[0].spec["title"])
 
@@ -130,8 +130,8 @@ def test_missing_result_has_a_reason(page):
 @pytest.mark.parametrize(
     ("key", "values", "says"),
     [
-        ("generator_cpu", (0.92, 0.88), "(88 to 92% of a core, at most 85%)"),
-        ("generator_cpu", (0.92, 0.92), "(92% of a core, at most 85%)"),
+        ("generator_cpu", (0.92, 0.88), "(88 to 92% of a core, more than 85%)"),
+        ("generator_cpu", (0.92, 0.92), "(92% of a core, more than 85%)"),
         ("clock_jump_s", (-0.6, 1.2), "(by -0.60 to +1.20 s)"),
         ("processes_died", (1, 3), "(1 time to 3 times)"),
         ("sent", (9, 8000), "(9 to 8000 of 9000)"),

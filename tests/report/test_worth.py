@@ -1,4 +1,4 @@
-"""Test the sentence about the measured view at the end of a run."""
+"""Test the sentence about the measured view's own time, which a run prints last."""
 
 import pytest
 
@@ -44,16 +44,16 @@ def test_sample_project_gets_no_sentence(results):
     assert not any("Your view" in note for note in page.compose(results(application=None)).answer.notes)
 
 
-def test_agreement_with_the_reference(results):
+def test_results_agree_with_the_reference(results):
     assert worth.sentence(results()).endswith(" The measurement agrees.")
     dear = worth.sentence(results({**COSTS, "uvicorn": 40.0}, name="dear"))
     assert dear.endswith(" The measurement differs for uvicorn.")
 
 
-def test_equal_servers_dont_differ_significantly(results):
+def test_equal_servers_do_not_differ(results):
     text = worth.sentence(results({"gunicorn-gthread": 12.0, "granian-wsgi": 12.0}))
     assert "granian-wsgi doesn't differ significantly (" in text
 
 
-def test_run_without_baseline_stays_silent(results):
+def test_missing_baseline_prints_no_sentence(results):
     assert worth.sentence(results({"gunicorn": 12.0, "uvicorn": 13.6})) == ""

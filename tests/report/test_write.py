@@ -1,4 +1,4 @@
-"""Test the files of a report: they depend only on the folder, and always have the same bytes."""
+"""Test a report's files, whose bytes depend only on the run folder."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ CHARTS |= {"cpu-latency", "cpu-throughput"}
 LOST = tuple((label, "latency", block) for label in ("gunicorn", "uvicorn") for block in (1, 2))
 
 
-def test_folder_has_summary_charts_pages(build_run):
+def test_report_contains_all_files(build_run):
     run = build_run(blocks=6)
     (run.path / "charts").mkdir()
     old = run.path / "charts" / "latency-of-an-earlier-test.svg"
@@ -36,7 +36,7 @@ def test_folder_has_summary_charts_pages(build_run):
     assert not old.exists()
     drawing = ET.parse(run.path / "charts" / "latency-latency.svg").getroot()
     texts = ["".join(element.itertext()) for element in drawing.iter("{http://www.w3.org/2000/svg}text")]
-    assert {label: texts.count(label) for label in FIVE} == dict.fromkeys(FIVE, 4)  # in p50, p90, p95 and p99
+    assert {label: texts.count(label) for label in FIVE} == dict.fromkeys(FIVE, 4)  # for p50, p90, p95 and p99
     assert "response time, ms" in texts
 
 
@@ -92,7 +92,7 @@ def test_setup_has_same_colour_everywhere():
 
 
 @pytest.mark.parametrize("data", ["\x1b[31m", "\x00", "\x07", "\ud800", "\uffff", "\x9b31m"])
-def test_unprintable_characters_leave_titles(build_run, data):
+def test_unprintable_characters_are_removed(build_run, data):
     chart = page_of(build_run(labels=TWO, tests=("latency",), blocks=1)).charts[0]
     clean = render.svg({**chart.spec, "title": {"text": "ab"}})
     assert render.svg({**chart.spec, "title": {"text": f"a{data}b"}}).replace("[31m", "").replace("31m", "") == clean

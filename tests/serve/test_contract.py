@@ -1,4 +1,4 @@
-"""Test equal answers, and the report of differences."""
+"""Test the comparison of setups' answers, and the report of differences."""
 
 import pytest
 
@@ -21,7 +21,7 @@ VARIES = Answer(200, "text/plain", b"", varies=True)
         (OK, False, VARIES, False),
         (OK, False, "no answer (timed out)", False),
         (VARIES, False, OK, True),
-        (OK, True, Answer(200, "text/plain", b"other"), True),  # a user's project may show the time
+        (OK, True, Answer(200, "text/plain", b"other"), True),  # bodies of a user's project may differ
     ],
 )
 def test_answer_must_match_the_baseline(baseline, own, given, met):

@@ -1,4 +1,4 @@
-"""Test a server's readiness at the start and after an overload."""
+"""Test the check that a server is ready, at the start and after an overload."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from loadtests.serve.http import Answer
 
 
 class Worn:
-    """A server that drops the connection for its first answers, and works from then on."""
+    """A server that drops the connection for the first requests, and answers all later requests."""
 
     def __init__(self, bad=0):
         self.bad = bad
@@ -24,7 +24,7 @@ class Worn:
 
 
 @pytest.mark.parametrize("bad", [0, 2])
-def test_calm_server_answers_in_a_row(bad):
+def test_calm_server_answers_consecutive_requests(bad):
     ask = Worn(bad)
     assert health.calm_down(ask, idle_s=10.0)
     assert ask.asked == bad + CALM_ANSWERS
@@ -34,7 +34,7 @@ def test_unrecovered_server_is_given_up():
     assert not health.calm_down(Worn(bad=10**6), idle_s=10.0, within_s=0.3)
 
 
-def test_calm_is_relative_to_rest(monkeypatch):
+def test_calm_is_relative_to_idle_time(monkeypatch):
     clock = itertools.count(step=1.0)  # each request takes a second
     monkeypatch.setattr(health.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(health.time, "sleep", lambda seconds: None)
@@ -51,13 +51,13 @@ def test_calm_is_relative_to_rest(monkeypatch):
         (200, False, None),
         (404, False, "status 404"),
         (400, False, "status 400"),
-        (404, True, None),  # a user's project may give any answer
-        (500, True, None),  # a view may fail, and the next request shows this
-        (502, True, "status 502"),  # a proxy's answer until the server is ready
+        (404, True, None),  # a user's project may return any status
+        (500, True, None),  # a user's view may fail
+        (502, True, "status 502"),  # a proxy answers 502 until the server is ready
         (None, True, "refused"),
     ],
 )
-def test_healthy_answers(status, own, why):
+def test_health_depends_on_status(status, own, why):
     def ask():
         if status is None:
             raise ConnectionRefusedError("refused")
@@ -71,12 +71,12 @@ def test_healthy_answers(status, own, why):
     [
         ([{1: 2.0, 2: 1.0}] * (STILL_LOOKS + 1), True),
         ([{1: 2.0, 2: 1.0}] * STILL_LOOKS, False),
-        ([{1: 2.0, 2: 0.05 * look} for look in range(20)], False),  # one worker still starts
+        ([{1: 2.0, 2: 0.05 * look} for look in range(20)], False),  # one worker is still starting
         ([{1: 2.0}] * STILL_LOOKS + [{1: 2.0, 2: 0.0}] * STILL_LOOKS, False),  # one worker has just started
     ],
 )
-def test_setup_rests_without_computing(moments, at_rest):
-    """A moment consists of CPU seconds by pid."""
+def test_idle_setup_uses_no_cpu(moments, at_rest):
+    """Each moment contains the CPU seconds by pid."""
     usages = iter(
         {pid: Usage("web", "python", pid, cpu_s, 1.0, 1.0, 0) for pid, cpu_s in moment.items()} for moment in moments
     )

@@ -1,6 +1,6 @@
-"""Test every ASGI server with hopless.
+"""Test hopless on every ASGI server.
 
-The answers are equal, and neither a disconnected client nor a reload leaves anything behind.
+The answers are the same as without hopless. Disconnected clients leave no tasks, and a reload leaves no threads.
 """
 
 import contextlib
@@ -67,14 +67,14 @@ class Project:
             return connection.getresponse().read()
 
     def state(self):
-        with contextlib.suppress(OSError, http.client.HTTPException):  # in the middle of a reload
+        with contextlib.suppress(OSError, http.client.HTTPException):  # the server is reloading
             return json.loads(self.ask("/state"))
         return {"pid": None}
 
 
 @contextlib.contextmanager
 def served_by(folder, *command):
-    """Yield the process of a command that serves the project from a folder, and the project."""
+    """Serve the project with a command from a folder. Yield the process and the project."""
     shutil.copy(ROOT / "tests" / "fixtures" / "hopless_project.py", folder)
     project = Project(a_free_port())
     command = [sys.executable, "-m", *(word.format(port=project.port) for word in command)]

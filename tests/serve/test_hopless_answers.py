@@ -29,7 +29,7 @@ def python(*arguments, folder, **env):
 
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory):
-    """Return the folder and settings of each project, by the test's requests. The databases contain data."""
+    """Create the projects and fill their databases. Return each project's folder and settings, by group of requests."""
     folder = tmp_path_factory.mktemp("sample")
     sample = {"DJANGO_SETTINGS_MODULE": "testproject.settings.base", "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
     python(ROOT / "testproject" / "manage.py", "prepare", folder=folder, **sample)
@@ -44,9 +44,9 @@ def projects(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def answers(projects, tmp_path_factory):
-    """Return a function that returns the answers through a part of hopless, or without it.
+    """Return a function that returns the answers with a part of hopless, or without hopless.
 
-    It uses a copy of the project's folder.
+    The function runs in a copy of the project's folder.
     """
 
     @functools.cache

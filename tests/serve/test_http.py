@@ -1,4 +1,4 @@
-"""Send single requests to servers that misbehave."""
+"""Test single requests to servers that misbehave."""
 
 import contextlib
 import http.client
@@ -59,7 +59,7 @@ def test_long_answer_is_refused(server, answer):
 
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("answer", [DRIP_IN_BODY, DRIP_IN_HEADERS], ids=["body", "headers"])
-def test_dripping_answer_meets_the_deadline(server, answer):
+def test_slow_answer_meets_the_deadline(server, answer):
     with pytest.raises(TimeoutError):
         ask(*server(*answer), GET, 5.0)
 
@@ -71,12 +71,12 @@ def test_dripping_answer_meets_the_deadline(server, answer):
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nOK",
     ],
 )
-def test_cut_answer_is_an_error(server, answer):
+def test_incomplete_answer_is_an_error(server, answer):
     with pytest.raises(http.client.IncompleteRead):
         ask(*server(answer, b""), GET, 5.0)
 
 
-def test_closing_server_is_read_completely(server):
+def test_answer_is_read_until_close(server):
     answer = ask(*server(b"HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 300_000, b""), GET, 5.0)
     assert (answer.status, len(answer.body)) == (200, 300_000)
 

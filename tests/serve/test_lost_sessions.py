@@ -1,4 +1,4 @@
-"""Test the questionnaire on real servers: session stores with their services, and gRPC in greenlets."""
+"""Test the questionnaire on real servers: session stores and their services, and gRPC in greenlets."""
 
 import json
 import os
@@ -21,7 +21,7 @@ USERS = 200
 
 
 def walk(url, name="Ada"):
-    """Log in, answer the first page, and return the marker of the next page, and its session."""
+    """Log in and answer the first page. Return the next page's marker, and the session."""
     browser = requests.Session()
     page = browser.get(f"{url}launch/?respondent={name}")
     for answer in ({}, {"name": name}):
@@ -54,7 +54,7 @@ def test_two_hundred_users_keep_their_sessions(name, where):
 
 @pytest.mark.parametrize("name", ["uvicorn", "granian-asgi", "daphne"])
 @pytest.mark.parametrize("grpc", ["1", "0"])
-def test_datastore_under_asgi(name, grpc):
+def test_datastore_keeps_asgi_sessions(name, grpc):
     with served(name, SESSIONS="datastore", DATASTORE_GRPC=grpc) as running:
         assert walk(f"{running.url}/questionnaire/")[0] == "household"
 
@@ -62,8 +62,8 @@ def test_datastore_under_asgi(name, grpc):
 @pytest.mark.parametrize(
     ("name", "overlap"), [("gunicorn-gevent", True), ("uwsgi-gevent", True), ("gunicorn-gevent-unpatched", False)]
 )
-def test_grpc_in_greenlets(name, overlap):
-    """Ten simultaneous users have a look-up of 200 ms each. The datastore counts the simultaneous look-ups."""
+def test_grpc_lookups_overlap_in_greenlets(name, overlap):
+    """Ten simultaneous users cause a lookup of 200 ms each. The datastore counts the simultaneous lookups."""
     with served(name, SESSIONS="datastore", DATASTORE_DELAY_MS="200") as running:
         url = f"{running.url}/questionnaire/"
         _, browser = walk(url)
@@ -95,7 +95,7 @@ def test_missing_datastore_is_reported_early(refused, monkeypatch, tmp_path):
 def test_service_gets_separate_core():
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
-        pytest.skip("there is one core")
+        pytest.skip("the machine has only one core")
     with served("gunicorn", SESSIONS="redis", CORES=str(cores[0]), SERVICES_CORES=str(cores[1])) as running:
         found = {part.role: (os.sched_getaffinity(part.pid), part.elsewhere) for part in running.parts()}
     assert found == {"web": ({cores[0]}, False), "redis": ({cores[1]}, True)}

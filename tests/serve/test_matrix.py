@@ -1,6 +1,6 @@
 """Test every HTTP setup on today's stack whose server is installed, with two workers.
 
-Clients get the answers that they expect.
+Each setup must return the expected answers.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dia
 REDIS_URL = os.environ.get("REDIS_URL")
 BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB
 
-# The processes with two workers and without nginx: those that run Django, and a master, a router or a layer's server.
+# The processes of setups with two workers, without nginx: those that run Django, a master, a router or a layer.
 PROCESSES = {
     **dict.fromkeys(("waitress", "daphne"), 2),
     **dict.fromkeys(("gunicorn", "gunicorn-gthread", "gunicorn-gevent", "gunicorn-gevent-unpatched"), 3),
@@ -35,14 +35,14 @@ PROCESSES = {
 }
 
 
-def test_study_has_every_regular_http_setup():
-    # Two Gunicorns that are reloaded in turn, for the study reload, answer like the single one behind nginx.
+def test_study_contains_every_regular_setup():
+    # The setup with two Gunicorns for rolling reloads is left out, because it answers like a single Gunicorn.
     right = {name for name, setup in SETUPS.items() if not setup.wrong and "rolling" not in setup.renews}
     assert {entry.setup for entry in study.load("matrix").entries} == right
 
 
 class Client(http.client.HTTPConnection):
-    """A connection to a setup."""
+    """A persistent connection to a setup."""
 
     def ask(self, path, method="GET", body=None, headers=()):
         """Return the status and the body of the answer."""
@@ -92,9 +92,9 @@ def test_connection_stays_open_if_supported(running, client):
     addresses = set()
     for _ in range(3):
         assert client.ask("/") == (200, b"OK")
-        addresses.add(client.sock and client.sock.getsockname())  # None if the answer closed the connection
+        addresses.add(client.sock and client.sock.getsockname())  # None after an answer that closed the connection
         time.sleep(0.1)
-    # With more than one thread, Gunicorn uses another worker than the one that doesn't support this.
+    # With several threads, Gunicorn uses another kind of worker, which supports keep-alive.
     assert (len(addresses) == 1) == (running.setup.name == "gunicorn" or "keep-alive" not in running.setup.cannot)
 
 
@@ -122,7 +122,7 @@ def test_requests_reach_django_completely(client):
     status, body = client.ask("/inspect/a%2Fb/c%20d/%25/caf%C3%A9?a=%2F&a=2", headers=given)
     found = json.loads(body)
     assert (status, found["path_rest"], found["parameters"]) == (200, "a/b/c d/%/café", {"a": ["/", "2"]})
-    # RFC 9110, section 5.3: they are joined with a comma. The space after it depends on the server.
+    # RFC 9110, section 5.3: repeated headers are joined with a comma. The space after it depends on the server.
     assert [value.strip() for value in found["headers"]["X-Repeated"].split(",")] == ["one", "two"]
     assert (found["headers"]["Cookie"], found["headers"]["Accept"]) == ("a=1", "text/x")
 

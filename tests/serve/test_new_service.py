@@ -1,6 +1,6 @@
 """Test that a new service needs only a file in supervisor/services.
 
-It runs with a setup, and is shown but not charged.
+The service runs with a setup. Its cost is shown, but not charged to the setup.
 """
 
 import shutil

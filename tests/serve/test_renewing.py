@@ -1,4 +1,4 @@
-"""Test that setups replace their workers under load as their files define."""
+"""Test that setups replace their workers under load, as their files specify."""
 
 import contextlib
 import threading
@@ -25,7 +25,7 @@ def workers(running):
     first = {program.pid for program in running._servers()}
     found = set()
     for one in processes(running):
-        with contextlib.suppress(psutil.NoSuchProcess):  # the process may have been replaced
+        with contextlib.suppress(psutil.NoSuchProcess):  # the process may have ended
             if one.ppid() in first and one.memory_info().rss > 20e6:
                 found.add(one.pid)
     return found
@@ -72,6 +72,6 @@ def test_killed_process_is_a_worker():
         wait_for(lambda: len(before & workers(running)) == 1)
         wait_for(lambda: len(workers(running)) == 2)
         assert [one.pid for one in running._servers()] == [master.pid]
-        with pytest.raises(UserError, match=r"^process 1 can't get the signal HUP, because it no longer"):
+        with pytest.raises(UserError, match=r"^the signal HUP can't be sent to process 1, which no longer"):
             running.supervised.signal(1, "HUP")
         assert psutil.pid_exists(1)

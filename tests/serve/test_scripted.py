@@ -1,4 +1,4 @@
-"""Test the check of a user's WebSockets: one message must be delivered."""
+"""Test the check of a user's WebSockets, in which a message must be delivered."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -16,9 +16,9 @@ CHAT = Script('{"text": "$ID"}', first=('{"join": "$ROOM"}',), ready='"joined"')
 
 @pytest.fixture
 def complaints(monkeypatch):
-    """Return a function that returns the problems of a server at a path with a script.
+    """Return a function that runs a script against a server's path and returns the problems that it found.
 
-    Answers may take ``within_s``.
+    An answer must arrive within ``within_s``.
     """
 
     def complaints(url, path="/ws/chat/", script=CHAT, headers=(), within_s=20.0):
@@ -41,15 +41,15 @@ def test_delivering_server_passes(complaints, conversing):
 @pytest.mark.parametrize(
     ("does", "script", "awaited", "came"),
     [
-        ({"drop": 1}, CHAT, '\'{"text": "$ID"}\' was sent, and no message with \'contract', "; nothing came"),
-        ({}, dataclasses.replace(CHAT, ready="yes"), "it was opened, and no message with 'yes' in it came", "joined"),
+        ({"drop": 1}, CHAT, "no message with 'contract", 's after \'{"text": "$ID"}\' was sent; no message arrived'),
+        ({}, dataclasses.replace(CHAT, ready="yes"), "no message with 'yes' within 0.3 s after the handsh", "joined"),
         ({"breaks": "silent"}, CHAT, "the handshake was not answered within 0.3 s", ""),
     ],
 )
 def test_missing_echo_shows_last_message(complaints, conversing, does, script, awaited, came):
     [sentence] = complaints(conversing("chat", **does).url, script=script, within_s=0.3)
     assert sentence.startswith(f"/ws/chat/: {awaited}")
-    assert (" in it came within 0.3 s; " in sentence) == bool(came)
+    assert (" within 0.3 s after " in sentence) == bool(came)
     assert came in sentence
 
 
@@ -57,7 +57,7 @@ def test_missing_echo_shows_last_message(complaints, conversing, does, script, a
     ("does", "script", "says"),
     [
         ({"close": 1}, CHAT, "the server closed the connection (closed with 1011 busy) before a message was delivered"),
-        ({"breaks": "subprotocol"}, Script("$ID", subprotocols=("a",)), "it chose no subprotocol"),
+        ({"breaks": "subprotocol"}, Script("$ID", subprotocols=("a",)), "the server chose no subprotocol"),
     ],
 )
 def test_refused_subprotocol_is_reported(complaints, conversing, does, script, says):
@@ -67,10 +67,11 @@ def test_refused_subprotocol_is_reported(complaints, conversing, does, script, s
 def test_refused_handshake_has_a_hint(complaints, server, unused_port):
     headers = (("Cookie", "sessionid=hunter2"), ("Host", "chat.example"), ("Origin", "http://chat.example"))
     [sentence] = complaints(server.url, "/status/403", headers=headers)
-    assert sentence.startswith("/status/403: the handshake was refused with 403; a cookie or a header that it needs is")
-    assert "the Origin (chat.example, or what --host-header names)" in sentence
+    assert sentence.startswith("/status/403: the handshake was refused with 403; set required cookies or headers with")
+    assert "the Origin (chat.example, or the host in --host-header)" in sentence
     assert "hunter2" not in sentence
     assert complaints(server.url, "/status/404") == [
-        "/status/404: the handshake was refused with 404; is this the path of a WebSocket?"
+        "/status/404: the handshake was refused with 404; check the path of the WebSocket"
     ]
-    assert complaints(f"http://127.0.0.1:{unused_port}") == ["/ws/chat/: it cannot be reached: Connection refused"]
+    [sentence] = complaints(f"http://127.0.0.1:{unused_port}")
+    assert sentence == "/ws/chat/: the server can't be reached: Connection refused"

@@ -1,4 +1,4 @@
-"""Test a running setup's queries to its supervisord, without starting one."""
+"""Test the calls from a running setup to its supervisord, which is simulated."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from loadtests.setups.application import sample
 
 
 class Supervised:
-    """A supervisord with these programs that records its calls. The folder has these files, or with None every file."""
+    """A fake supervisord with these programs, which records its calls. With None as files, it has every file."""
 
     folder = Path("/nowhere")
 
@@ -41,8 +41,8 @@ def serving(name, supervised, services=(), host=None):
     [
         ("RUNNING", 0, (), "datastore"),
         ("RUNNING", 0, ("datastore.http",), None),
-        ("EXITED", 0, (), None),  # another server is named, so this one has nothing to do
-        ("EXITED", 69, (), "datastore"),  # it has just ended, and the next check shows this
+        ("EXITED", 0, (), None),  # REDIS_URL or similar names another server
+        ("EXITED", 69, (), "datastore"),  # the service failed, which the next check reports
         ("STARTING", 0, (), "datastore"),
     ],
 )

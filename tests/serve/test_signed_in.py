@@ -1,4 +1,4 @@
-"""Test logging in to a server, and its errors."""
+"""Test the login to a server, and the errors of a failed login."""
 
 import contextlib
 import http.server
@@ -18,7 +18,7 @@ PAGE = (
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """Log ada in with the correct password, like Django."""
+    """Imitate Django's login view, where ada logs in with the correct password."""
 
     action, cookie, seen = "/in/", "sessionid=s1; Path=/; HttpOnly", []
 
@@ -50,7 +50,7 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site():
-    """Return a function that returns the address of such a site with changes."""
+    """Return a function that starts such a site with changes and returns the site's address."""
     with contextlib.ExitStack() as stack:
 
         def start(**changes):
@@ -77,16 +77,16 @@ def test_login_returns_the_cookies(monkeypatch, site):
 @pytest.mark.parametrize(
     ("password", "changes", "says"),
     [
-        ("hunter3", {}, "POST /in/: ada was refused: answered 200. Is the password right?"),
-        ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie came that goes back over plain HTTP"),
-        ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "no cookie came that goes back"),
+        ("hunter3", {}, "POST /in/: ada was refused: answered 200. Check the password"),
+        ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "received no cookie for plain HTTP and this address"),
+        ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "received no cookie for plain HTTP"),
         (
             "hunter2 é",
             {"action": "https://evil.example/in/"},
             "send the password to another site, https://evil.example",
         ),
         ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500 instead of 200"),
-        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Is CSRF_COOKIE_SECURE on"),
+        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Over plain HTTP, CSRF_COOKIE_"),
     ],
 )
 def test_refused_login_is_reported(monkeypatch, site, password, changes, says):
@@ -99,7 +99,7 @@ def test_refused_login_is_reported(monkeypatch, site, password, changes, says):
     assert ("evil" in says) <= (seen == [])
 
 
-def test_sign_in_without_a_server(monkeypatch):
+def test_unreachable_server_fails_the_login(monkeypatch):
     monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2")
     with pytest.raises(NotSignedIn, match=r"^GET /accounts/login/: ConnectionRefusedError: "):
         signed_in.cookies("http://127.0.0.1:1", ADA, None)

@@ -1,4 +1,4 @@
-"""Test the contract over WebSockets with servers of known behaviour."""
+"""Test the check of the WebSocket contract, with servers of known behaviour."""
 
 import contextlib
 import socket
@@ -22,7 +22,7 @@ ECHO = Handshake("/ws/echo/", "http://localhost")
 def raw():
     """Return a function that starts a server, which answers one handshake with these bytes and disconnects.
 
-    It returns the address, and a list of the received bytes.
+    The function returns the address, and the list of received bytes.
     """
     with contextlib.ExitStack() as stack:
 
@@ -56,7 +56,7 @@ ROOM = "/ws/rooms/contract/"
 @pytest.mark.parametrize(
     ("faults", "says"),
     [
-        ({"drop": 1}, ["/ws/echo/: the echo did not come within 0.5 s", f"{ROOM}: a delivery did not come within"]),
+        ({"drop": 1}, ["/ws/echo/: the echo did not arrive within 0.5 s", f"{ROOM}: a delivery did not arrive"]),
         ({"twice": 1}, [f"{ROOM}: a delivery is wrong: 'contract:1:'"]),
         ({"full": 1}, [f"{ROOM}: the answer to a publish is wrong: 'full'"]),
         ({"stray": 1}, [f"{ROOM}: a delivery in another room is wrong: 'contract:1:'"]),
@@ -78,7 +78,7 @@ def test_closed_port_is_an_error():
 
 
 @pytest.mark.servers
-def test_wrong_case_shows_right_answer(conversing, monkeypatch):
+def test_difference_shows_expected_answer(conversing, monkeypatch):
     monkeypatch.setattr(websocket, "CASE_WITHIN_S", 0.3)
     cases = {case.name: case for case in CASES}
     assert outcome(conversing(mangle=1), DIALECTS["plain"], cases["text, 65,536 bytes"]) == "something else"

@@ -1,6 +1,6 @@
 """Test every WebSocket setup whose requirements are installed.
 
-It follows its protocol in all cases that the measurement needs.
+Each setup must follow its protocol in all cases that the measurement needs.
 """
 
 import dataclasses
@@ -19,8 +19,8 @@ from tests.fixtures.served import processes, served
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.dialect}
 COMMON_SETUPS = ("daphne-channels", "uvicorn-channels-ipc", "uvicorn-channels-redis", "uvicorn-websocket", "socketio")
 
-# The processes with WORKERS=2. If rooms span processes, these are two workers, their master, and Redis. Otherwise, one
-# process answers, and Granian and Hypercorn have the processes that started it.
+# The processes with WORKERS=2. If rooms span processes, there are two workers, their master, and Redis. Otherwise, one
+# process answers, and Granian and Hypercorn also have the processes that started it.
 PROCESSES = {
     "uvicorn-channels-ipc": 4,
     "uvicorn-channels-redis": 5,
@@ -39,7 +39,7 @@ def running(request):
 
 
 @pytest.mark.servers
-def test_setup_uses_its_protocol_next_to_http(running):
+def test_setup_supports_websockets_and_http(running):
     for path in ("/", "/healthz"):
         answer = running.ask(Request(path, path=path), 5)
         assert (answer.status, answer.body) == (200, b"OK")
@@ -59,5 +59,5 @@ def test_refused_compression_is_reported(running):
         WebsocketClient(running.url, dataclasses.replace(opening, headers=offered)).close()
         agreed = False
     except Refused as refused:
-        agreed = refused.status == 101  # to a request that this client can't send
+        agreed = refused.status == 101  # the server agreed to a compression that the client doesn't support
     assert ("compression" in running.setup.cannot) != agreed

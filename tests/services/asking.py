@@ -1,4 +1,4 @@
-"""Send a test's requests to a datastore, in its protocol."""
+"""Send requests to a datastore in the datastore's protocol, for tests."""
 
 import uuid
 
@@ -9,7 +9,7 @@ NON_TRANSACTIONAL = types.CommitRequest.Mode.NON_TRANSACTIONAL
 
 
 class Kind:
-    """Return entities of a kind that no other test uses."""
+    """Entities of a kind that no other test uses."""
 
     def __init__(self, call):
         self.call = call

@@ -25,7 +25,7 @@ NOW = datetime.datetime(2026, 11, 22, tzinfo=datetime.UTC)
 
 @pytest.fixture(scope="module", params=exhaustive_but("embedded", ["embedded", "another"]))
 def server(request, tmp_path_factory):
-    """Run a datastore for the tests of this file."""
+    """Provide each datastore in turn for the tests in this file."""
     folder = tmp_path_factory.mktemp("datastore")
     if request.param != "another":
         running = EmbeddedDatastore(folder)
@@ -106,7 +106,7 @@ def test_long_name_is_not_looked_up(kind):
         kind.lookup("x" * 1501)
 
 
-def test_versions_grow_with_real_changes(kind):
+def test_versions_grow_only_with_changes(kind):
     first = kind.insert(kind.number("a", 1)).mutation_results[0].version
     again = kind.commit(types.Mutation(upsert=kind.number("a", 1))).mutation_results[0].version
     assert again == first == kind.lookup("a").found[0].version

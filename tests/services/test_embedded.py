@@ -40,7 +40,7 @@ def test_existing_datastore_prevents_the_service(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as another:
         host = f"127.0.0.1:{another.getsockname()[1]}"
         ended = run(RUN_DIR=str(tmp_path), DATASTORE_EMULATOR_HOST=host)
-    assert (ended.returncode, ended.stdout) == (0, f"using the datastore at {host}, starting none\n")
+    assert (ended.returncode, ended.stdout) == (0, f"using the datastore at {host} instead of starting a datastore\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -52,22 +52,22 @@ NOT_THERE = "error: there is no datastore at {} (DATASTORE_EMULATOR_HOST): "
     [
         ({"DATASTORE_EMULATOR_HOST": "127.0.0.1:1"}, os.EX_UNAVAILABLE, NOT_THERE.format("127.0.0.1:1")),
         ({"DATASTORE_EMULATOR_HOST": "[::1]:1"}, os.EX_UNAVAILABLE, NOT_THERE.format("[::1]:1")),
-        ({}, 1, "error: set RUN_DIR"),
+        ({}, 1, "error: RUN_DIR is not set"),
     ],
 )
-def test_impossible_start_is_one_clear_line(env, status, says):
+def test_impossible_start_is_clear_error(env, status, says):
     ended = run(**env)
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (status, "", 1)
     assert ended.stderr.startswith(says)
 
 
-def test_it_listens_on_loopback_only(server):
+def test_datastore_listens_only_on_loopback(server):
     listening = {
         connection.laddr.ip
         for connection in psutil.Process(server.process.pid).net_connections("tcp")
         if connection.status == psutil.CONN_LISTEN
     }
-    assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}  # gRPC uses an IPv6 socket for it
+    assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}  # gRPC listens on an IPv6 socket
 
 
 def test_restarted_datastore_keeps_its_address(tmp_path):
@@ -124,8 +124,8 @@ def test_unknown_request_is_refused(server, method, path, body, status, code):
     "header", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Host": "evil.example"}]
 )
 @pytest.mark.parametrize("path", ["/reset", "/v1/projects/p:commit"])
-def test_a_web_page_is_refused(server, path, header):
-    assert answered(server, "POST", path, b"", **header) == (403, b"web pages are not answered\n")
+def test_request_from_web_page_is_refused(server, path, header):
+    assert answered(server, "POST", path, b"", **header) == (403, b"requests from web pages are refused\n")
 
 
 def test_answer_waits_for_no_acknowledgement():

@@ -1,6 +1,6 @@
-"""Test simultaneous lookups of threads and coroutines by the datastore's counts, not by time.
+"""Test that lookups from threads and coroutines overlap, according to the datastore's counts.
 
-``tests/serve/test_lost_sessions`` tests greenlets, on the setups that have them.
+``tests/serve/test_lost_sessions.py`` tests greenlets on the setups that use them.
 """
 
 import os
@@ -47,7 +47,7 @@ def slow(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("script", "grpc"), [(THREADS, "1"), (THREADS, "0"), (COROUTINES, "1")])
-def test_ten_lookups(slow, script, grpc):
+def test_ten_lookups_overlap(slow, script, grpc):
     slow.reset()
     mine = {name: value for name, value in os.environ.items() if not name.startswith("DATASTORE_")}
     env = {**mine, "DATASTORE_GRPC": grpc, "RUN_DIR": str(slow.folder), "PYTHONPATH": str(ROOT / "testproject")}

@@ -1,4 +1,4 @@
-"""Test errors of fetching views before the start: a wrong client, or no origin."""
+"""Test errors before a run of views that fetch: an unsupported client, or no origin."""
 
 import contextlib
 
@@ -30,12 +30,12 @@ def nothing_said(monkeypatch):
         ("/fetched", "wsgi", "aiohttp", True),
     ],
 )
-def test_client_fits_one_kind_of_view(path, interface, client, fits):
+def test_client_must_match_the_view(path, interface, client, fits):
     assert fetching.fits(path, interface, client) is fits
 
 
-NEEDS_ORIGIN = '/fetch needs an origin: services = ["origin"] in the test, or ORIGIN_URL'
-NOT_ASYNC = "HTTP_CLIENT=requests does not fit /async/fetch, whose view takes aiohttp, httpx-async there"
+NEEDS_ORIGIN = '/fetch needs an origin. Set services = ["origin"] in the test, or ORIGIN_URL'
+NOT_ASYNC = "HTTP_CLIENT=requests does not work for /async/fetch, whose view supports aiohttp, httpx-async here"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_mistake_names_allowed_values(monkeypatch, path, interface, env, service
     requests = {"HTTP_CLIENT": "requests"}
     assert fetching.wrong(path, interface, {**requests, **env}, services) == says
     for name, value in env.items():
-        monkeypatch.setenv(name, value)  # the same as in the shell
+        monkeypatch.setenv(name, value)  # as if exported in the shell
     assert fetching.wrong(path, interface, requests, services) == says
 
 
@@ -62,9 +62,9 @@ RIGHT = {"path": "/either/fetch", "services": ["origin"]}
     ("env", "test", "says"),
     [
         ({}, RIGHT, None),
-        ({"HTTP_CLIENT": "aiohttp"}, {**RIGHT, "path": "/fetch"}, "gunicorn in .*: HTTP_CLIENT=aiohttp does not fit"),
+        ({"HTTP_CLIENT": "aiohttp"}, {**RIGHT, "path": "/fetch"}, "gunicorn in .*: HTTP_CLIENT=aiohttp does not work"),
         ({}, {"path": "/either/fetch"}, "gunicorn in test throughput: /either/fetch needs an origin"),
-        ({}, {"recipe": "slow"}, r'test throughput: recipe: the test has no origin. Add services = \["origin"\]'),
+        ({}, {"recipe": "slow"}, r'test throughput: recipe: the test starts no origin. Add services = \["origin"\]'),
         ({}, {**RIGHT, "recipe": "slwo"}, "test throughput: recipe: unknown recipe 'slwo'. Did you mean slow"),
         ({}, {**RIGHT, "recipe": "mine.json"}, r"s\.toml: tests.throughput.recipe: mine.json cannot be read: No such"),
     ],

@@ -1,4 +1,4 @@
-"""Test the stack of 2016 if it isn't installed: its variables, and other setups without it."""
+"""Test the stack of 2016 without an installation: its variables, and errors for its setups."""
 
 import configparser
 import dataclasses
@@ -23,7 +23,7 @@ NOT_MADE = "stack-2016 is not installed: make stack-2016, with Python 3.11 or 3.
 
 @pytest.fixture
 def environment(tmp_path, monkeypatch):
-    """Return the folder for the stack's environment, which is empty."""
+    """Return the folder for the stack's environment, which is empty at first."""
     monkeypatch.setattr(other_stacks, "FOLDER", tmp_path / "stacks")
     monkeypatch.delenv("BIND", raising=False)
     folder = tmp_path / "stacks" / "2016" / ".venv"
@@ -33,7 +33,7 @@ def environment(tmp_path, monkeypatch):
 
 @pytest.fixture
 def gunicorn(environment):
-    """Return the setup that needs nothing else, with its stack installed."""
+    """Simulate an installed stack, and return its setup that needs no other program."""
     (environment / ".ready").touch()
     return setups.find(["2016-gunicorn"])[0]
 
@@ -123,8 +123,8 @@ def test_missing_python_names_required_version(tmp_path):
     newest.write_text("#!/bin/sh\nexit 1\n")
     newest.chmod(0o755)
     for arguments, says in (
-        ((), "Python 3.11 or 3.10 is needed, with its venv module; install one ("),
-        ((str(newest),), f"{newest} will not do: Python 3.11 or 3.10 is needed"),
+        ((), "Python 3.11 or 3.10 is needed, with its venv module. Install Python 3.11 ("),
+        ((str(newest),), f"{newest} is not suitable. Python 3.11 or 3.10 is needed"),
     ):
         made = subprocess.run(
             [shutil.which("sh"), tmp_path / "make.sh", *arguments],

@@ -1,4 +1,4 @@
-"""Test the setups in supervisor/conf.d, and the search for their requirements."""
+"""Test the setups in supervisor/conf.d, and the check for missing requirements."""
 
 import configparser
 import re
@@ -15,7 +15,7 @@ from loadtests.setups import needs, redis, services
 from loadtests.setups.variants import parse
 
 SETUPS = setups.known()
-# Peers with their own envelope.
+# The peers with their own format of messages.
 DIALECTS = {
     "python-socketio": "socket.io",
     "socketio": "socket.io",
@@ -23,7 +23,7 @@ DIALECTS = {
     "action-cable": "action-cable",
     "action-cable-redis": "action-cable",
 }
-# The environment of the servers, by stack.
+# The servers' working directory, by stack.
 DIRECTORIES = {"": "%(ENV_APP_DIR)s", "2016": "%(here)s/../../stacks/2016/project"}
 PROGRAM = {
     "autostart": "false",
@@ -50,7 +50,7 @@ def test_websocket_setup_names_its_protocol():
     speaking = {name: setup.dialect for name, setup in SETUPS.items() if setup.dialect}
     assert {name: dialect for name, dialect in speaking.items() if dialect != "plain"} == DIALECTS
     assert {"uvicorn-channels", "uvicorn-websocket", "ws"} <= set(speaking)
-    # A peer can't have a consumer of Channels.
+    # Only Channels has consumers, so no peer supports them.
     assert all({"sync-consumer", "json-consumer"} <= set(SETUPS[name].cannot) for name in DIALECTS)
 
 
@@ -103,7 +103,7 @@ UNKNOWN = r"of \[setup:mine\]: unknown word .*"
         (f"[setup:mine]\nlabel=Mine\n{GROUP}", "it lacks 'interface'"),
         (WORDS.format("needs=ginx"), f"{UNKNOWN}Did you mean nginx"),
         (WORDS.format("cannot=websockets"), f"{UNKNOWN}Did you mean websocket"),
-        (WORDS.format("services=redis"), "unknown word 'redis'. There are: none"),
+        (WORDS.format("services=redis"), "unknown word 'redis'. Choices are: none"),
         (WORDS.format("dialect=socketio"), f"{UNKNOWN}Did you mean socket.io"),
         (WORDS.format("dialect=plain socket.io"), "one word is needed, not 2"),
         (WORDS.format("stack=2015"), f"{UNKNOWN}Did you mean 2016"),
@@ -116,7 +116,7 @@ def test_invalid_setup_file_is_named(tmp_path, text, says):
         setups.known(tmp_path)
 
 
-def test_the_helper_scripts_can_be_run():
+def test_helper_scripts_are_executable():
     scripts = [script for script in files.SUPERVISOR.glob("*.sh") if script.name != "defaults.sh"]
     assert all(script.read_text().startswith("#!/bin/sh\n") for script in scripts)
 
@@ -132,7 +132,7 @@ def test_every_django_asgi_setup_supports_hopless():
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """Return a folder for this machine's commands (bin), servers (sbin) and peers. It is empty at first."""
+    """Simulate a machine without programs. Return the folder for commands (bin), servers (sbin) and peers."""
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(needs, "SYSTEM", (str(tmp_path / "sbin"),))
     monkeypatch.setattr(needs, "ROOT", tmp_path)
@@ -164,7 +164,7 @@ def test_hopless_requirement_matches_its_package():
     assert all(re.search(r">=([\d.]+)", one)[1] in said for one in least)
 
 
-def test_server_is_found_next_to_its_python(tmp_path):
+def test_server_next_to_python_is_found(tmp_path):
     """A command of another Python would run the project in that Python."""
     assert missing() is None
     assert missing("gunicorn", "uvloop") is None
@@ -174,7 +174,7 @@ def test_server_is_found_next_to_its_python(tmp_path):
     assert missing("gunicorn", bin=tmp_path) is None
 
 
-def test_module_is_found_in_that_python(tmp_path):
+def test_module_is_found_in_servers_python(tmp_path):
     assert missing("uvloop", bin=Path(sys.executable).parent) is None
     (tmp_path / "python").symlink_to("/bin/false")
     assert missing("uvloop", bin=tmp_path) == "uvloop is not installed: pip install uvloop"
@@ -202,7 +202,7 @@ def test_mod_wsgi_needs_matching_apache(machine):
     assert needs.missing_needs(["mod_wsgi"], machine / "bin") == []
 
 
-def test_own_redis_is_enough(monkeypatch):
+def test_configured_redis_is_enough(monkeypatch):
     monkeypatch.setattr(redis, "executable", lambda: None)
     monkeypatch.delenv("REDIS_URL", raising=False)
     assert missing("redis").endswith("set REDIS_URL")

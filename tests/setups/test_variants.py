@@ -26,7 +26,7 @@ NEWER = ("3.14", "3.13", "3.12")
 
 @pytest.fixture
 def study(tmp_path):
-    """Return a function that returns the file of a study with Gunicorn and a setup with a variant."""
+    """Return a function that writes a study of Gunicorn and a setup with a variant and returns the file."""
 
     def write(setup, variant="python=3.13"):
         file = tmp_path / "two.toml"
@@ -38,7 +38,7 @@ def study(tmp_path):
 
 @pytest.fixture
 def no_interpreters(monkeypatch):
-    """Forget the found Pythons, and hide those of uv."""
+    """Forget the Pythons that were found before, and hide uv's Pythons."""
     interpreters.find.cache_clear()
     monkeypatch.setattr(interpreters, "_of_uv", lambda version: None)
     yield
@@ -66,7 +66,7 @@ def test_variant_has_short_name_in_label(text, kept, label):
 
 
 def test_two_versions_exclude_each_other():
-    with pytest.raises(UserError, match="two of them change granian"):
+    with pytest.raises(UserError, match="two variants change granian"):
         parse_environment(["granian==2.7.9", "granian==2.8"])
 
 
@@ -80,7 +80,7 @@ def test_two_versions_exclude_each_other():
         ("python=3.13", ("gunicorn", "uvicorn"), ("daphne-redis", "2016-gunicorn")),
     ],
 )
-def test_variant_changes_only_setups_that_use_it(variant, used_by, unused_by):
+def test_variant_changes_only_affected_setups(variant, used_by, unused_by):
     unfit = {setup.name: setup.unfit(parse(variant)) for setup in setups.find([*used_by, *unused_by])}
     assert {name for name, why in unfit.items() if why is None} == {*used_by}
 
@@ -91,13 +91,13 @@ def test_setup_without_changes_is_omitted(command, study):
     assert "left out other: it doesn't use granian" in " ".join(printed.split())
 
 
-def test_missing_python_is_left_out_of_a_study(command, study):
+def test_missing_python_omits_the_setup(command, study):
     code, printed, _ = command("run", study("uvicorn", "python=3.99"), "--dry-run")
     assert code == 0
     assert "left out other: python=3.99: python3.99 was not found. Install it" in " ".join(printed.split())
 
 
-def test_environment_of_the_sample_is_the_variants(monkeypatch, tmp_path):
+def test_sample_uses_environment_of_variant(monkeypatch, tmp_path):
     """The installation is simulated, because it takes seconds."""
     made = []
 
@@ -124,7 +124,7 @@ def test_fully_changed_study_keeps_its_baseline():
     assert chosen.baseline == "uvicorn"
 
 
-def test_python_on_path_or_in_pyenv_is_found(tmp_path, monkeypatch, no_interpreters):
+def test_python_is_found_in_pyenv(tmp_path, monkeypatch, no_interpreters):
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     shim, older, newest, without_the_gil = (
@@ -135,7 +135,7 @@ def test_python_on_path_or_in_pyenv_is_found(tmp_path, monkeypatch, no_interpret
     )
     for program in (shim, older, newest, without_the_gil):
         program.parent.mkdir(parents=True)
-        program.write_text(f"#!/bin/sh\nexit {127 if program is shim else 0}\n")  # not all of pyenv's shims work
+        program.write_text(f"#!/bin/sh\nexit {127 if program is shim else 0}\n")  # a shim of pyenv can fail
         program.chmod(0o755)
     assert [interpreters.find(version) for version in ("3.13", "3.13t")] == [newest, without_the_gil]
 
@@ -156,7 +156,7 @@ def test_other_release_runs_with_pinned_one(command, study, tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_a_setup_runs_on_another_python(command, study, tmp_path):
+def test_setup_runs_on_another_python(command, study, tmp_path):
     if interpreters.missing("3.13"):
         pytest.skip("no Python 3.13: pyenv install 3.13, or uv python install 3.13")
     command("run", study("gunicorn-gthread"), "--output", tmp_path / "run", "--ignore-busy")

@@ -1,4 +1,4 @@
-"""Test the installed stack of 2016 (``make stack-2016``). Without it, all tests are skipped."""
+"""Test the installed stack of 2016 (``make stack-2016``). If it isn't installed, the tests are skipped."""
 
 import json
 import subprocess
@@ -55,7 +55,7 @@ def test_settings_are_original_or_current(name, settings):
         answer = running.ask(Request("nowhere", path="/nowhere"), 10)
         assert answer.status == 404
         assert (b"DEBUG = True" in answer.body) == (settings == "original")
-        # By default, Daphne writes a line for each request, and Gunicorn doesn't. This request came during the start.
+        # By default, Daphne writes a line for each request, and Gunicorn doesn't. This request was part of the start.
         log = running.folder / f"{name}-web.log"
         if settings == "original" and name != "2016-gunicorn":
             wait_for(lambda: "/healthz" in log.read_text(encoding="utf-8"))
@@ -70,7 +70,7 @@ def test_comparison_covers_only_common_pages(cli):
     assert "each of 2 setups: 0 differences" in printed
 
 
-def test_a_run_knows_its_versions():
+def test_run_records_stack_versions():
     found = other_stacks.versions(["2016"])["stack_2016"]
     assert found["Python"].startswith(("3.10.", "3.11."))
     assert (found["daphne"], found["Django"], found["gunicorn"]) == ("0.14.3", "1.11.29", "19.6.0")

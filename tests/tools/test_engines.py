@@ -1,4 +1,4 @@
-"""Run the benchmark of the engines briefly."""
+"""Test a short run of the engines' benchmark."""
 
 import pytest
 

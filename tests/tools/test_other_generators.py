@@ -1,4 +1,4 @@
-"""Test reading the output of other load generators, and openloop with servers of known response times."""
+"""Test how the output of other load generators is read, and openloop on servers with known response times."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ SAMPLES = Path(__file__).with_name("samples")
 
 @pytest.mark.parametrize("tool", ["vegeta", "k6", "oha", "h2load"])
 def test_each_tools_output_is_read(tool):
-    # Each was run at 200 requests per second for 4 s against the server that freezes for one second in every four.
+    # Each tool ran at 200 requests per second for 4 s against the server that freezes for one second in every four.
     [first, *_] = [way for way in other_generators.WAYS if way.tool == tool]
     times, dropped = first.read((SAMPLES / f"{tool}.txt").read_text())
     assert list(times) == [50, 90, 95, 99]
@@ -29,19 +29,19 @@ def test_dropped_iterations_of_k6_are_read():
 @pytest.mark.parametrize(
     ("p90", "verdict"), [(600, "agrees"), (650, "agrees"), (700, "differs"), (5, "omits (few users)")]
 )
-def test_agreeing_tools_are_distinguished(p90, verdict):
+def test_judgement_depends_on_percentiles(p90, verdict):
     assert other_generators.judge({90: p90, 95: 800, 99: 960}, "few users") == verdict
 
 
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        ("vegeta,ab", "unknown load generator 'ab'. There are: h2load, k6, oha, vegeta"),
+        ("vegeta,ab", "unknown load generator 'ab'. Choices are: h2load, k6, oha, vegeta"),
         ("vegeta", "vegeta is not on PATH; `make peers-generators` builds it"),
         ("h2load", "h2load is not on PATH; Debian's nghttp2-client contains it"),
     ],
 )
-def test_missing_tool_error(monkeypatch, names, says):
+def test_missing_tool_is_clear_error(monkeypatch, names, says):
     if "," not in names:
         monkeypatch.setenv("PATH", "")
     else:
@@ -59,7 +59,7 @@ def test_table_names_each_verdict(capsys):
 def test_failed_tool_leaves_nothing_running(tmp_path):
     command = "sleep 600 </dev/null >/dev/null 2>&1 & echo $! > pid; echo no such option >&2; exit 3"
     way = other_generators.Way("sh", "a tool", lambda *_: command, lambda *_: "", other_generators.read_vegeta)
-    with pytest.raises(other_generators.UserError, match="a tool gave no figures: no such option"):
+    with pytest.raises(other_generators.UserError, match="a tool printed no figures: no such option"):
         other_generators._run(way, "http://127.0.0.1:1/", 1, tmp_path)
     child = int((tmp_path / "pid").read_text())
     wait_for(lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE)
@@ -67,9 +67,9 @@ def test_failed_tool_leaves_nothing_running(tmp_path):
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
-def test_openloop_reports_both_servers_truly():
+def test_openloop_reports_true_times():
     [ours] = other_generators.measure([])
     assert (ours.label, ours.dropped) == ("openloop", 0)
     assert ours.delay[50] >= other_generators.DELAY_MS - 1  # a timer of the server may be a millisecond early
     for p, truth in other_generators.TRUTH_MS.items():
-        assert ours.freeze[p] > 0.97 * truth  # more on a busy machine
+        assert ours.freeze[p] > 0.97 * truth  # a busy machine can add time

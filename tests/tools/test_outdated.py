@@ -1,4 +1,4 @@
-"""Test `make outdated` with separate registries."""
+"""Test `make outdated` with simulated registries."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def printed(index, **env):
     return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def test_silent_registry_has_a_line():
+def test_unreachable_registry_is_reported():
     assert printed(NOBODY, PATH="") == [
         "the Python package index does not answer, so its packages are not checked",
         "npm's registry does not answer, so its packages are not checked",
@@ -31,9 +31,9 @@ def test_silent_registry_has_a_line():
     ]
 
 
-@pytest.mark.exhaustive  # pip asks for each package
+@pytest.mark.exhaustive  # slow, because pip queries the index for each package
 def test_outdated_package_has_a_row(tmp_path):
-    for name in ("django", "pip"):  # all files of the index
+    for name in ("django", "pip"):  # the only packages in the index
         (tmp_path / "index" / name).mkdir(parents=True)
         wheel = f"{name}-99.0-py3-none-any.whl"
         (tmp_path / "index" / name / "index.html").write_text(f'<a href="{wheel}">{wheel}</a>')
@@ -41,7 +41,7 @@ def test_outdated_package_has_a_row(tmp_path):
     (tmp_path / "npm").chmod(0o755)
     _, *rows, last = printed((tmp_path / "index").as_uri(), PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert [row.split() for row in rows] == [
-        ["requirements.txt", "Django", *rows[0].split()[2:3], "99.0"],  # without pip, because no file names it
+        ["requirements.txt", "Django", *rows[0].split()[2:3], "99.0"],  # no file requires pip, so it has no row
         ["peers/ws/package.json", "ws", "8.1.0", "9.0.0"],
     ]
     assert last == "2 behind"

@@ -1,4 +1,4 @@
-"""Run the checker of the prose in repositories of a few files."""
+"""Test the checker for prose in repositories of a few files."""
 
 import shutil
 import subprocess
@@ -46,19 +46,19 @@ def test_folder_without_limit_fails(repository):
     assert "new has no limit; add one to plain.toml" in result.stderr
 
 
-def test_documentation_has_limit_of_words(repository):
+def test_documentation_has_word_limit(repository):
     result = check(repository, PLAIN * 6_000)
     assert "the documentation has 36,001 words, and its limit is 35,000" in result.stderr
 
 
-def test_lower_replaces_only_high_limits(repository):
+def test_option_lower_only_lowers_limits(repository):
     check(repository, PLAIN, "--lower")
     assert (repository / "plain.toml").read_text() == '"." = 0.0\n"docs" = 0.0\n'
     assert check(repository, UNCLEAR, "--lower").returncode == 1
     assert (repository / "plain.toml").read_text() == '"." = 0.0\n"docs" = 0.0\n'
 
 
-def test_finding_has_file_with_line(repository):
+def test_finding_shows_file_and_line(repository):
     result = check(repository, f"{PLAIN}\n\n{UNCLEAR}", "docs/page.rst")
     assert "docs/page.rst:3: what-clause: 'What it'" in result.stdout
 
@@ -72,6 +72,6 @@ def test_finding_has_file_with_line(repository):
         ("docs/a.py", "def test_what_it_does_is_said(): pass\n", "test names"),
     ],
 )
-def test_part_of_a_finding(repository, file, text, part):
+def test_finding_has_a_part(repository, file, text, part):
     result = check(repository, text, "--quiet", file, file=file)
     assert [line for line in result.stdout.splitlines() if line.startswith(part) and " 0 findings" not in line]

@@ -1,4 +1,4 @@
-"""Run `make size` in repositories of a few files."""
+"""Test `make size` in repositories of a few files."""
 
 import shutil
 import subprocess

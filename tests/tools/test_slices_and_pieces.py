@@ -1,4 +1,4 @@
-"""Test the comparison of slices with single pieces."""
+"""Test the tool that compares loads in slices with loads in one piece."""
 
 from math import exp
 
@@ -8,7 +8,7 @@ from tools.slices_and_pieces import Value, ratios, table, way
 
 
 def values(by_pair, metric="p50_ms", setups=("a", "b")):
-    """Return the values of pairs of blocks with these log ratios, on a machine whose speed differs between blocks."""
+    """Return the values of pairs of blocks with these log ratios. The machine's speed differs between blocks."""
     found = []
     for block in range(1, 2 * len(by_pair) + 1):
         change = exp(by_pair[(block - 1) // 2]) if way(block) == "slices" else 1.0

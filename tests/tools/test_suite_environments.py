@@ -1,4 +1,4 @@
-"""Test the environments that the suites of the packages run in."""
+"""Test the environments in which the packages' test suites run."""
 
 import subprocess
 import threading
@@ -29,7 +29,7 @@ def test_threads_share_a_new_environment(environments, monkeypatch):
         if command[1] == "venv":
             if len(commands) > 1:
                 another_came.set()
-            another_came.wait(0.2)  # without a lock, another thread creates the environment at the same time
+            another_came.wait(0.2)  # without a lock, another thread would create the environment now
             command[-1].mkdir(exist_ok=True)
 
     monkeypatch.setattr(subprocess, "run", run)

@@ -29,7 +29,7 @@ def run(*command, **options):
 
 @pytest.fixture(scope="module")
 def venv(tmp_path_factory):
-    """Return an environment with the wheel, which uses the harness's dependencies of this environment."""
+    """Return an environment with the wheel. The harness's dependencies come from the current environment."""
     folder = tmp_path_factory.mktemp("installed")
     pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
     run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT)
@@ -55,5 +55,5 @@ def test_wheel_measures_a_project(venv, tmp_path):
     record = json.loads((found / "run.json").read_text())
     assert record["git"]["revision"] is None
     created = {folder.name for folder in (tmp_path / "cache" / "django-serving-benchmark").glob("*/")}
-    assert created <= {"overlays", "pycache"}  # without the sample's servers and Node
+    assert created <= {"overlays", "pycache"}  # no environment for the sample project, and no Node packages
     assert not [*venv.glob("lib/*/site-packages/results")]

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def entry():
-    """Return a function that returns an entry of a HAR file like a browser's."""
+    """Return a function that returns an entry of a HAR file, as browsers write it."""
 
     def make(url, method="GET", status=200, at="2026-11-21T10:00:00.000Z", headers=(), body=None, **more):
         request = {
@@ -23,7 +23,7 @@ def entry():
 
 @pytest.fixture
 def har(tmp_path):
-    """Return a function that returns a HAR file with entries."""
+    """Return a function that writes a HAR file with these entries."""
 
     def write(*entries):
         file = tmp_path / "page.har"
@@ -35,7 +35,7 @@ def har(tmp_path):
 
 @pytest.fixture
 def log(tmp_path):
-    """Return a function that returns an access log with lines."""
+    """Return a function that writes an access log with these lines."""
 
     def write(*lines):
         file = tmp_path / "access.log"

@@ -1,4 +1,4 @@
-"""Test access logs of nginx, Apache and Gunicorn that are written by hand."""
+"""Test access logs in the formats of nginx, Apache and Gunicorn. The samples are written by hand."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_very_long_line_is_unknown(log):
 
 def test_very_long_log_is_refused(log, monkeypatch):
     monkeypatch.setattr(accesslog, "MAX_REQUESTS", 2)
-    with pytest.raises(UserError, match=r"has more than 2 requests. Take a part of it"):
+    with pytest.raises(UserError, match=r"contains more than 2 requests. Use a part, as with head"):
         convert("log", log(*[line()] * 3))
 
 
@@ -45,7 +45,7 @@ def requests(found):
         '1.2.3.4 - - [10/Oct/2000:13:55:60 +0000] "GET http://www.example/a HTTP/1.1" 200 23\r',
     ],
 )
-def test_formats(log, text):
+def test_common_formats_are_read(log, text):
     assert requests(convert("log", log(text))) == [("GET", "/a", 1, 200)]
 
 
@@ -54,15 +54,15 @@ def test_formats(log, text):
     [
         (
             [line("POST /login HTTP/1.1", 302), line("DELETE /1 HTTP/1.1", 204)],
-            "2 left out with a body, which a log does not hold (DELETE, POST)",
+            "left out: 2 requests with a body, which a log does not contain (DELETE, POST)",
         ),
-        ([line("\\x16\\x03", 400), line("-", "408")], "2 left out that are not HTTP requests"),
-        ([line("GET /\u00e9 HTTP/1.1")], "1 left out with a path that is not percent-encoded"),
-        ([line("GET /no HTTP/1.1", 101)], "1 left out without a final answer"),
+        ([line("\\x16\\x03", 400), line("-", "408")], "left out: 2 requests that are not HTTP"),
+        ([line("GET /\u00e9 HTTP/1.1")], "left out: 1 request with a path that is not percent-encoded"),
+        ([line("GET /no HTTP/1.1", 101)], "left out: 1 request without a final answer"),
         *(
             (
                 [line("GET /gone HTTP/1.1", status), line("POST /gone HTTP/1.1", status)],
-                f"2 left out that were not answered (status {status} of the log)",
+                f"left out: 2 requests that were not answered (status {status} in the log)",
             )
             for status in ("408", "444", "499")
         ),
@@ -81,16 +81,16 @@ def test_requests_spread_over_their_second(log):
 
 
 def test_most_frequent_requests_are_kept(log):
-    partly = [line("GET /b", 304), line("GET /b", 206)]  # a load has no cache and requests the whole file
+    partly = [line("GET /b", 304), line("GET /b", 206)]  # a load has no cache, so it requests the whole file
     found = convert("log", log(line("GET /a"), *partly, line("GET /c")), ConvertOptions(max_requests=2))
     assert requests(found) == [("GET", "/a", 1, 200), ("GET", "/b", 2, 200)]
-    assert "1 left out to 1 rarer URL; --max-requests keeps more" in found.remarks
+    assert "left out: 1 request to 1 rarer URL; --max-requests keeps more" in found.remarks
 
 
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        (["", " "], r"access.log: an empty access log"),
+        (["", " "], r"access.log: is an empty access log"),
         (["INFO: started"], r"access.log: line 1 is in an unknown format \(common, combined, Gunicorn's default\)$"),
         ([line(), "INFO", line(), "INFO", "INFO"], r"line 2 and 2 more are in an unknown format .*; --skip-unknown"),
         ([line().replace("Nov", "Foo")], r"line 1 is in an unknown format"),
@@ -109,12 +109,12 @@ def test_unknown_lines_can_be_skipped(log):
     file.write_bytes(file.read_bytes() + line("GET /@ HTTP/1.1").encode().replace(b"@", b"\xff") + b"\n")
     found = convert("log", file, ConvertOptions(skip_unknown=True))
     assert requests(found) == [("GET", "/", 1, 200)]
-    assert "1 left out in an unknown format" in found.remarks
+    assert "left out: 1 request in an unknown format" in found.remarks
     with pytest.raises(UserError, match="line 1 is in an unknown format"):
         convert("log", log("INFO: started"), ConvertOptions(skip_unknown=True))
 
 
-def test_a_file_that_cannot_be_read(tmp_path):
+def test_missing_file_is_clear_error(tmp_path):
     with pytest.raises(UserError, match=r"none.log: cannot be read: No such file"):
         convert("log", tmp_path / "none.log")
 
@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
         ("har", {"skip_unknown": True}, r"--skip-unknown is for the lines of an access log"),
     ],
 )
-def test_options_of_the_other_kind(log, kind, options, says):
+def test_wrong_kind_of_option_is_refused(log, kind, options, says):
     with pytest.raises(UserError, match=says):
         convert(kind, log(line()), ConvertOptions(**options))
 

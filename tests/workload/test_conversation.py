@@ -1,4 +1,4 @@
-"""Test conversations over WebSockets, also with a user's application. Invalid values are one-line errors."""
+"""Test WebSocket conversations, including those with a user's application. Invalid values are one-line errors."""
 
 import pytest
 
@@ -18,15 +18,15 @@ def load(does="echo", talk=None, **options):
 @pytest.mark.parametrize(
     ("does", "values", "says"),
     [
-        ("shout", {}, "a conversation does 'shout'. It can do one of: connect, idle, echo, broadcast"),
-        ("idle", {}, "idle holds from 1 to 60,000 receivers, not 0"),
-        ("broadcast", {"receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
-        ("echo", {"receivers": 1}, "echo has no receivers; 'connections' is their number"),
-        ("idle", {"receivers": 3, "steps": 4}, "only idle connections are opened in steps, at least one"),
+        ("shout", {}, "a conversation can't do 'shout'. Allowed: connect, idle, echo, broadcast"),
+        ("idle", {}, "idle needs from 1 to 60,000 receivers, not 0"),
+        ("broadcast", {"receivers": 70_000}, "broadcast needs from 1 to 60,000 receivers, not 70000"),
+        ("echo", {"receivers": 1}, "echo has no receivers. Set the number of 'connections' instead"),
+        ("idle", {"receivers": 3, "steps": 4}, "only idle connections are opened in steps, with a connection in each"),
         ("broadcast", {"receivers": 3, "steps": 2}, "only idle connections are opened in steps"),
-        ("broadcast", {"receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms. Each room needs one"),
+        ("broadcast", {"receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms. Each room needs a receiver"),
         ("echo", {"rooms": 0}, "1 receiver cannot be in 0 rooms"),
-        ("echo", {"size": 0}, "a payload has from 1 to 1,000,000 bytes, not 0"),
+        ("echo", {"size": 0}, "a payload must be from 1 to 1,000,000 bytes, not 0"),
     ],
 )
 def test_invalid_log_is_refused(does, values, says):
@@ -47,7 +47,7 @@ def test_invalid_load_is_refused(does, talk, options, says):
         load(does, talk, **options)
 
 
-def test_conversation_fits_its_protocol():
+def test_conversation_must_match_protocol():
     with pytest.raises(ValueError, match="This is http"):
         load(protocol="http")
     with pytest.raises(ValueError, match="This is websocket"):
@@ -58,7 +58,7 @@ def test_conversation_fits_its_protocol():
             Conversation("echo", dialect, script=script)
 
 
-def test_few_connections_send_by_default():
+def test_default_connections_depend_on_conversation():
     assert [load(does).connection_count for does in ("echo", "connect")] == [10, 1000]
     assert load("broadcast", {"receivers": 5}).connection_count == 10
     assert load(connections=500).connection_count == 500
@@ -82,7 +82,7 @@ ASCII = "--ws-send .*: only a line of ASCII can be sent"
         ({"ready": "$ID"}, ID_ELSEWHERE),
         ({"match": "said"}, r"--ws-match 'said': needs \$ID once"),
         ({"match": "$ID $ID"}, r"--ws-match .*: needs \$ID once"),
-        ({"send": '{"é": "$ID"}'}, rf"{ASCII}; in JSON write others as \\u00e9"),
+        ({"send": '{"é": "$ID"}'}, rf"{ASCII}; in JSON, write other characters as \\u00e9"),
         ({"send": "a\n$ID"}, ASCII),
         ({"subprotocols": ("a", "b, c")}, "--ws-subprotocol: write one word, such as graphql-ws"),
     ],

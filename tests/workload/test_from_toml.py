@@ -1,6 +1,6 @@
 """Test workload files and the requests in a study: one request, several, a file, or a recording.
 
-Written files are read again, and errors contain the file and the key.
+A workload is the same after writing and reading. Errors contain the file and the key.
 """
 
 import hashlib
@@ -125,9 +125,9 @@ REPLAYED = "workload = 'recorded.toml'\npace = 'recorded'\n"
 
 @pytest.fixture
 def load(tmp_path):
-    """Return a function that returns the only test of a study whose table has these lines.
+    """Return a function that returns a study whose only test is defined by these lines.
 
-    The folder has a recorded workload.
+    The study's folder contains a recorded workload.
     """
     (tmp_path / "recorded.toml").write_text(WORKLOAD)
     (tmp_path / "plain.toml").write_text("[[requests]]\n")
@@ -141,7 +141,7 @@ def load(tmp_path):
     return read
 
 
-def test_one_request_in_full(load, tmp_path):
+def test_keys_define_the_request(load, tmp_path):
     [test] = load(EVENLY + "method = 'PUT'\nheaders = {X = '1'}\nbody_file = 'body.bin'\nstatus = 204").tests
     file = BodyFile(str(tmp_path / "body.bin"), 1, hashlib.sha256(b"\xff").hexdigest())
     assert test.requests == (Request("PUT /", "PUT", "/", (("X", "1"),), b"\xff", status=204, body_file=file),)
@@ -150,7 +150,7 @@ def test_one_request_in_full(load, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "lines"), [("latency", EVENLY), ("throughput", "duration = '5s'\n"), ("capacity", "probe = '1s'\n")]
 )
-def test_every_kind_takes_a_mix(load, kind, lines):
+def test_every_kind_accepts_a_mix(load, kind, lines):
     [test] = load(lines + "requests = [{weight = 3}, {path = '/b'}]", kind).tests
     assert [(request.name, request.weight) for request in test.requests] == [("GET /", 3), ("GET /b", 1)]
 
@@ -161,11 +161,11 @@ def test_replay_is_complete_in_run_record(load):
     assert test.pace.recorded == ((0, 0), (0.5, 0), (1, 1), (1.5, 0))
     assert (test.pace.speed, test.pace.rate, test.pace.duration_s) == (2, 2, 2)
     kept = study.from_dict(json.loads(json.dumps(found.to_dict())))
-    assert kept.tests[0].requests[1].body is None  # its file contains this
+    assert kept.tests[0].requests[1].body is None  # the body is only in its file
     assert kept.with_bodies() == found
 
 
-def test_moved_body_file_is_same_test(load, tmp_path):
+def test_body_file_may_be_moved(load, tmp_path):
     (tmp_path / "moved.bin").write_bytes(b"\xff")
     (tmp_path / "other.bin").write_bytes(b"\xfe")
     names = ("body.bin", "moved.bin", "other.bin")

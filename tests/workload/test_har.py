@@ -1,4 +1,4 @@
-"""Test HAR files that are written by hand in the browsers' form."""
+"""Test HAR files in the format of browsers. The samples are written by hand."""
 
 import json
 import zipfile
@@ -20,20 +20,20 @@ def requests(found):
 def test_first_host_becomes_a_workload(har, entry):
     file = har(
         entry(f"{SITE}/"),
-        entry(f"{SITE}/static/app.js?v=1", status=304),  # a load has no cache, so it gets the whole file
+        entry(f"{SITE}/static/app.js?v=1", status=304),  # a load has no cache, so it requests the whole file
         entry("https://cdn.example/font.woff"),
         entry(f"{SITE}/static/app.js?v=1", status=304),
         entry(f"{SITE}/cart", "POST", 201, headers=[("Content-Type", "application/json")], body='{"id": 1}'),
-        entry("http://shop.example/"),  # another scheme and the same host
+        entry("http://shop.example/"),  # the same host with another scheme
     )
     found = convert("har", file)
     assert requests(found) == [("GET", "/", 2, 200), ("GET", "/static/app.js?v=1", 2, 200), ("POST", "/cart", 1, 201)]
     assert found.workload.requests[2].body == b'{"id": 1}'
     assert found.workload.at == ()
     assert found.remarks == (
-        "requests taken: 5, different ones: 3",
+        "requests used: 5, different requests: 3",
         "requests to shop.example",
-        "1 left out to other hosts; --host chooses another",
+        "left out: 1 request to other hosts; --host chooses another",
         "kept headers: Content-Type",
         "kept query parameters and fields: v, id",
     )
@@ -83,11 +83,11 @@ def test_unsent_requests_are_omitted(har, entry):
     found = convert("har", file)
     assert requests(found) == [("GET", "/", 1, 200)]
     assert set(found.remarks[2:]) == {
-        "2 left out that opened a WebSocket",
-        "2 left out that went to no server (blob, data)",
-        "1 left out that the browser's cache answered",
-        "2 left out without a final answer",
-        "1 left out with a method that is not sent (BREW)",
+        "left out: 2 requests that opened a WebSocket",
+        "left out: 2 requests that went to no server (blob, data)",
+        "left out: 1 request that the browser's cache answered",
+        "left out: 2 requests without a final answer",
+        "left out: 1 request with a method that is not sent (BREW)",
     }
 
 
@@ -98,7 +98,7 @@ def posted(entry, path, **data):
     return found
 
 
-def test_bodies(har, entry):
+def test_known_bodies_are_kept(har, entry):
     form = {"mimeType": "application/x-www-form-urlencoded", "params": [{"name": "a", "value": "1 2"}, {"name": "b"}]}
     upload = {"mimeType": "multipart/form-data", "params": [{"name": "f", "fileName": "a.png"}]}
     unknown = entry(f"{SITE}/unknown", "PUT")
@@ -108,17 +108,17 @@ def test_bodies(har, entry):
     sent = [(request.path, request.body) for request in found.workload.requests]
     assert sent == [("/form", b"a=1+2&b="), ("/binary", b"\xff")]
     assert found.workload.requests[0].headers == (("Content-Type", "application/x-www-form-urlencoded"),)
-    assert "2 left out whose body was not recorded" in found.remarks
+    assert "left out: 2 requests whose body was not recorded" in found.remarks
     assert "kept as recorded: 1 file or body that cannot be read as text" in found.remarks
 
 
 def test_other_content_type_is_omitted(har, entry):
     recorded = posted(entry, "/odd", mimeType=[None], text="a=1")
     found = converted("journey", har(entry(f"{SITE}/"), recorded))
-    assert "1 left out whose body isn't a form ([none]): write them by hand" in found.remarks
+    assert "left out: 1 request whose body isn't a form ([none]); write it by hand" in found.remarks
 
 
-def test_other_body_is_another_request(har, entry):
+def test_different_bodies_are_different_requests(har, entry):
     found = convert("har", har(*(entry(f"{SITE}/graphql", "POST", body=body) for body in ("1", "2", "1"))))
     named = [(request.name, request.weight) for request in found.workload.requests]
     assert named == [("POST /graphql", 2), ("POST /graphql (2)", 1)]
@@ -143,13 +143,13 @@ def test_decoded_characters_are_encoded(har, entry):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("<html>", r"page.har: not JSON, so not a HAR file: Expecting value"),
+        ("<html>", r"page.har: is not JSON, so it is not a HAR file: Expecting value"),
         ("[" * 100_000, r"JSON, but not a HAR file: it is nested too deeply"),
         ("[]", r"JSON, but not a HAR file: it has no log.entries"),
         ('{"log": {"entries": {}}}', r"JSON, but not a HAR file"),
         ('{"log": {"entries": []}}', r"an empty HAR file"),
-        ('{"log": {"entries": [1]}}', r"page.har: entry 1 is not one of a HAR file"),
-        ('{"log": {"entries": [{"request": {"url": "http://a/"}}]}}', r"entry 1 is not one of a HAR file .KeyError"),
+        ('{"log": {"entries": [1]}}', r"page.har: entry 1 is not valid in a HAR file"),
+        ('{"log": {"entries": [{"request": {"url": "http://a/"}}]}}', r"entry 1 is not valid in a HAR file .KeyError"),
     ],
 )
 def test_other_har_file_is_refused(tmp_path, content, says):
@@ -163,7 +163,7 @@ def test_other_har_file_is_refused(tmp_path, content, says):
 @pytest.mark.parametrize(
     ("url", "recorded", "says"),
     [
-        (SITE, {"status": 0}, r"contains no request that can be sent; .*1 left out without a final answer"),
+        (SITE, {"status": 0}, r"contains no request that can be sent; .*left out: 1 request without a final answer"),
         ("data:,a", {}, r"contains no request to a web server$"),
         (SITE, {"at": "noon"}, r"entry 1 .*'noon' is not a time"),
     ],
@@ -179,7 +179,7 @@ def test_written_file_is_a_workload(har, entry, tmp_path):
     output = tmp_path / "out.toml"
     write(found, output)
     assert from_toml.read(output) == convert("har", file, ConvertOptions(times=True)).workload
-    assert output.read_text().startswith("# From page.har.\n# requests taken: 3, different ones: 2\n")
+    assert output.read_text().startswith("# From page.har.\n# requests used: 3, different requests: 2\n")
     with pytest.raises(UserError, match=r"out.toml already exists. Name another file with --output"):
         write(found, output)
     with pytest.raises(UserError, match=r"cannot write .*out.toml: No such file"):
@@ -194,9 +194,9 @@ def recorded_with(har, entry, **data):
     return file
 
 
-def test_body_in_attached_file(har, entry):
+def test_attached_body_file_is_read(har, entry):
     file = recorded_with(har, entry, params=[], _file="body.bin")
-    with pytest.raises(UserError, match="1 left out whose body was not recorded"):
+    with pytest.raises(UserError, match="left out: 1 request whose body was not recorded"):
         convert("har", file)
     (file.parent / "body.bin").write_bytes(b"a=1&b=2")
     assert convert("har", file).workload.requests[0].body == b"a=1&b=2"
@@ -206,7 +206,7 @@ def test_body_in_attached_file(har, entry):
     assert convert("har", archive).workload.requests[0].body == b"a=1&b=2"
 
 
-def test_recording_without_times(har, entry):
+def test_recording_may_lack_times(har, entry):
     file = har(entry(f"{SITE}/"))
     recorded = json.loads(file.read_text())
     del recorded["log"]["entries"][0]["startedDateTime"]
@@ -216,7 +216,7 @@ def test_recording_without_times(har, entry):
         convert("har", file, ConvertOptions(times=True))
 
 
-def test_several_hosts_name_themselves(har, entry):
+def test_host_must_be_chosen(har, entry):
     file = har(entry("http://one.example/t/"), entry("http://two.example/t/"), entry("http://cdn.example/"))
     found = convert("har", file, ConvertOptions(hosts=("one.example", "two.example")))
     assert [(one.name, one.headers) for one in found.workload.requests] == [

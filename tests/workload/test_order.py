@@ -1,4 +1,4 @@
-"""Test the order of a mix: it is exact over its cycle, almost exact in any part of it, and the same everywhere."""
+"""Test the order of a mix: the shares are exact over a cycle, almost exact in any part, and the same everywhere."""
 
 import itertools
 import random
@@ -26,7 +26,7 @@ def test_each_request_has_its_share(weights):
     assert counts.total() == CYCLE
     for index, weight in enumerate(weights):
         exact = CYCLE * weight / sum(weights)
-        # A request that is too rare for a cycle still gets one place, at the cost of the others.
+        # A request that is too rare for a cycle still has one place, which reduces the places of other requests.
         assert counts[index] == 1 if exact < 1 else abs(counts[index] - exact) < 1 + len(weights) * exact / CYCLE
     sent = Counter()
     share = [count / CYCLE for count in shares(weights, CYCLE)]
@@ -46,11 +46,11 @@ def test_shares_are_whole_numbers(weights):
 
 def test_seed_determines_the_order():
     assert order([3, 2, 1], 1) == order([3, 2, 1], 1) != order([3, 2, 1], 2)
-    assert order([3, 2, 1], 2016)[:12].tolist() == [2, 1, 0, 0, 1, 0, 0, 1, 0, 2, 1, 0]  # for any version of Python
+    assert order([3, 2, 1], 2016)[:12].tolist() == [2, 1, 0, 0, 1, 0, 0, 1, 0, 2, 1, 0]  # in every version of Python
     assert order([5], 1).tolist() == [0]
 
 
-def test_order_has_no_regular_steps():
+def test_order_is_not_periodic():
     found = order([1, 1], 1).tolist()
     for step in range(2, 40):
         assert 0.3 < sum(found[i] == found[i + step] for i in range(10_000)) / 10_000 < 0.7

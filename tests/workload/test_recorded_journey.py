@@ -1,4 +1,4 @@
-"""Test journeys from recordings: the content and the omissions of the file.
+"""Test journeys that are written from recordings: the file's content, and the omitted requests.
 
 tests/engines runs them.
 """
@@ -17,7 +17,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @pytest.fixture
 def journey_of(tmp_path):
-    """Return a function that returns the journey from a file with this content."""
+    """Return a function that converts a recording with this content to a journey."""
 
     def make(values, name="shop.har", **options):
         file = tmp_path / name
@@ -31,7 +31,7 @@ def journey_of(tmp_path):
 
 @pytest.fixture
 def visit(journey_of, entry):
-    """Return a function that returns the journey of requests. Each is a path, or arguments of ``step``."""
+    """Return a function that returns the journey for these requests. A request is a path, or arguments of ``step``."""
 
     def step(number, path, method="GET", status=200, form=None, kind="", location="", at=None, headers=()):
         second = 2.0 * number if at is None else at
@@ -55,7 +55,7 @@ def post(path, form, location="", status=302, kind=""):
 
 
 def walk(found):
-    """Return the lines about the users' steps."""
+    """Return the lines of the journey's code that are the users' steps."""
     return [line.strip() for line in found.text.partition("def walk(self) -> None:\n")[2].splitlines()]
 
 
@@ -83,11 +83,11 @@ def test_unsupported_requests_are_counted(visit):
     assert walk(found) == ['page = self.get("/", "/")']
     assert found.remarks == (
         "requests to shop.example",
-        "1 left out to other hosts; --host chooses another",
-        "2 left out for static files",
-        "1 left out with the method DELETE: a journey has GET and POST",
-        "1 left out with the status 404",
-        "1 left out whose body isn't a form (application/json): write them by hand",
+        "left out: 1 request to other hosts; --host chooses another",
+        "left out: 2 requests for static files",
+        "left out: 1 request with the method DELETE: a journey contains only GET and POST",
+        "left out: 1 request with the status 404",
+        "left out: 1 request whose body isn't a form (application/json); write it by hand",
     )
     for remark in found.remarks:
         assert f"- {remark}" in " ".join(found.text.split())
@@ -114,7 +114,7 @@ def test_form_token_comes_from_page(visit):
     assert token not in found.text
 
 
-def test_known_id_is_same_for_all(visit):
+def test_unshown_id_is_kept(visit):
     found = visit("/polls/3/", post("/polls/3/", "choice=1", "/polls/3/results/"), "/polls/3/results/")
     assert "ids" not in found.text
     assert 'check=leads_to("/polls/3/results/")' in found.text
@@ -147,7 +147,7 @@ def test_written_journey_has_no_secret(visit):
     assert "state=open" in found.text
     assert '"cvc": "REPLACED", "city": "Ely"' in found.text
     assert set(found.remarks) >= {
-        "2 left out that sign in, at /accounts/login/, because their password isn't kept. "
+        "left out: 2 requests that sign in, at /accounts/login/, because their password isn't kept. "
         "Log users in with run --login /accounts/login/",
         "headers that aren't written, because they may be secret: Cookie, Authorization, X-CSRFToken",
         "replaced by REPLACED, because it may be secret: field cvc, field code, part of a path; fill in the values",
@@ -160,7 +160,7 @@ def test_recorded_text_is_never_executed(visit):
     tree = ast.parse(visit(*steps, name='"""import os.har').text)
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     assert {call.attr for call in calls if isinstance(call, ast.Attribute)} <= {"get", "post", "think"}
-    assert len(tree.body) == 4  # without its docstring, two imports and the class
+    assert len(tree.body) == 4  # the docstring, two imports and the class
     assert tree.body[-1].name == "ImportOs"
 
 
@@ -177,7 +177,7 @@ ONS = {
 }
 
 
-def test_ons_requests_become_a_journey(journey_of, tmp_path):
+def test_ons_file_becomes_a_journey(journey_of, tmp_path):
     found = journey_of(ONS, "test_household.json")
     assert walk(found) == [
         "ids: dict[str, str] = {}  # identifiers from earlier answers",
@@ -201,10 +201,10 @@ def test_ons_requests_become_a_journey(journey_of, tmp_path):
     ]
     assert 'class TestHousehold(Journey):\n    path = "/people/"\n' in found.text
     assert found.remarks == (
-        "requests taken: 5",
-        "the file for the schema test_household doesn't contain the launch of a user. Write it at the start of the "
-        "journey, or log in with run --login",
-        "1 of the redirects aren't checked, because the file doesn't contain their targets",
+        "requests used: 5",
+        "the file for the schema test_household doesn't contain the launch of a user. Write the launch at the start of "
+        "the journey, or log in with run --login",
+        "redirects that aren't checked, because the file doesn't contain their targets: 1",
     )
     write(found, tmp_path / "mine.py")
     assert (tmp_path / "mine.py").read_text() == found.text
@@ -221,7 +221,7 @@ def test_ons_requests_become_a_journey(journey_of, tmp_path):
         ([{"method": "GET", "url": "people"}], "request 1: url: is 'people'. A path is needed"),
         ([{"method": "GET", "url": "/{a b}/"}], "request 1: url: is '/{a b}/'. A path is needed"),
         ([{"method": "GET", "url": "/{id}/"}], "no earlier redirect_route defines {id}"),
-        ([{"method": "GET", "url": "/", "data": {"a": 1}}], "request 1: data: is for a POST"),
+        ([{"method": "GET", "url": "/", "data": {"a": 1}}], "request 1: data: is only allowed in a POST"),
         ([{"method": "POST", "url": "/", "data": {"a": {}}}], "request 1: data: a: is {}. A text"),
         ([{"method": "POST", "url": "/", "date": {}}], "request 1: 'date' is not a known key. Allowed: method"),
     ],
@@ -237,7 +237,7 @@ def test_wrong_ons_file_is_refused(journey_of, requests, says):
     ("values", "options", "says"),
     [
         ({"a": 1}, {}, r"JSON, but not a HAR file: it has no log.entries"),
-        ("no", {}, r"shop.har: not JSON, so neither a HAR file nor requests of ONS"),
+        ("no", {}, r"shop.har: is not JSON, so neither a HAR file nor requests of ONS"),
         (ONS, {"times": True}, r"work for a journey. Leave them out"),
         (ONS, {"hosts": ("a",)}, r"--host is for a HAR file"),
     ],
@@ -248,5 +248,5 @@ def test_other_recording_is_refused(journey_of, values, options, says):
 
 
 def test_empty_recording_is_refused(visit):
-    with pytest.raises(UserError, match=r"no step of a journey; requests to shop.example; 1 left out for static"):
+    with pytest.raises(UserError, match=r"no step of a journey; requests to shop.example; left out: 1 request"):
         visit("/a.css")

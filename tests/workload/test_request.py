@@ -1,6 +1,6 @@
-"""Test requests, workloads, loads and users.
+"""Test the values of requests, workloads, loads and users.
 
-Invalid values are one-line errors, valid values are kept, and due times are correct.
+Invalid values are one-line errors, valid values are restored from JSON, and due times are correct.
 """
 
 import itertools
@@ -27,7 +27,7 @@ NOT_ENCODED = "^path: .*percent-encoded"
         ({"path": "/a b"}, NOT_ENCODED),
         ({"path": "/é"}, NOT_ENCODED),
         ({"path": "/#top"}, r"^path: .*without a fragment"),
-        ({"headers": (("X Y", "1"),)}, r"^headers: 'X Y' is not a header's name"),
+        ({"headers": (("X Y", "1"),)}, r"^headers: 'X Y' is not a valid header name"),
         ({"headers": (("X", "a\r\nb"),)}, r"^headers: X: "),
         ({"headers": (("X", "日"),)}, r"^headers: X: its value is not .*Latin-1 text$"),
         ({"headers": (("Content-Length", "3"),)}, r"^headers: Content-Length is set by the load generator"),
@@ -46,7 +46,7 @@ def test_invalid_request_is_refused(values, says):
 
 
 @pytest.mark.parametrize("body", [None, b"", b"text", "é".encode(), b"\xff\x00"])
-def test_request_survives_json(body):
+def test_request_is_restored_from_json(body):
     request = Request("a", "POST", "/a?b=%20", (("X", "1"), ("X", "2")), body, 2.5, 201)
     assert Request.from_dict(json.loads(json.dumps(request.to_dict()))) == request
 
@@ -114,7 +114,7 @@ def test_invalid_load_is_refused(values):
     ("url", "says"),
     [
         *(
-            (url, "is not a URL that can be loaded")
+            (url, "is not a URL for a load")
             for url in ("", "localhost:8000", "ftp://a/", "http://", "http://a:port/", "http://a/a b", "http://ä/")
         ),
         ("http://ada:hunter2@a/", "^http://a/ contains a user name. Send it in the header"),
@@ -128,7 +128,7 @@ def test_invalid_target_is_refused(url, says):
 @pytest.mark.parametrize(
     ("rate", "duration_s", "planned"), [(300, 10, 3000), (0.1, 30, 3), (100, 1.01, 101), (3, 0.5, 2), (1, 0.1, 1)]
 )
-def test_planned_requests_precede_the_end(rate, duration_s, planned):
+def test_requests_are_due_before_end(rate, duration_s, planned):
     assert Load.of_url(URL, rate=rate, duration_s=duration_s).planned == planned
 
 
@@ -161,9 +161,9 @@ def test_new_users_arrive_randomly_by_seed():
         ({"users": 1, "arrivals": 1.0}, "either a number of users or an arrival rate"),
         ({"users": 0}, "number of users must be from 1 to 20,000, not 0"),
         ({"arrivals": 0.0}, "must be over 0, not 0"),
-        ({"users": 1, "think_s": (2.0, 1.0)}, "the least first, not 2 to 1"),
-        ({"users": 1, "think_s": (0.0, math.nan)}, "users think from 0"),
-        ({"arrivals": 100_000.0}, "100000 users a second for 3610 s are over 1,000,000"),  # before they are drawn
+        ({"users": 1, "think_s": (2.0, 1.0)}, "shortest first, not 2 to 1"),
+        ({"users": 1, "think_s": (0.0, math.nan)}, "the think time must be from 0"),
+        ({"arrivals": 100_000.0}, "100000 users/s for 3610 s are more than 1,000,000"),  # before the times are drawn
     ],
 )
 def test_invalid_users_are_refused(who, says):

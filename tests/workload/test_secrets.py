@@ -1,4 +1,4 @@
-"""Test secrets in a recording, which must not reach the workload or the terminal."""
+"""Test that secrets in a recording are neither written to the workload nor printed."""
 
 import json
 from urllib.parse import quote, unquote
@@ -31,7 +31,7 @@ HARMLESS = [
 
 @pytest.fixture
 def converted(har, entry):
-    """Return a function that returns the request for a recorded request, and all written text about it."""
+    """Return a function that converts a recorded request and returns the request and all text that was written."""
 
     def convert_one(path="/", keep=Keep(), **recorded):  # noqa: B008 - it never changes
         file = har(entry(f"{SITE}{path}", **recorded))
@@ -53,14 +53,14 @@ def test_header_with_secret_name_is_dropped(converted, name):
     request, written = converted(headers=[(name, "hunter2"), ("X-Author", "Ada")])
     assert request.headers == (("X-Author", "Ada"),)
     assert "hunter2" not in written
-    assert f"# dropped headers that may be secret: {name}; --keep-header NAME keeps one" in written
+    assert f"# dropped headers that may be secret: {name}; --keep-header NAME keeps a header" in written
 
 
 @pytest.mark.parametrize(
     "value", [RANDOM, HEXADECIMAL, f"id {RANDOM}", f"{SITE}/?token=hunter2", "https://u:hunter2@a/"]
 )
 def test_header_with_secret_value_is_dropped(converted, value):
-    parts = ("Content-Type", f"multipart/form-data; boundary={RANDOM}")  # it is random and needed
+    parts = ("Content-Type", f"multipart/form-data; boundary={RANDOM}")  # a boundary is random, but needed
     request, written = converted(headers=[("X-Thing", value), parts])
     assert request.headers == (parts,)
     assert "hunter2" not in written
@@ -80,7 +80,7 @@ def test_header_with_secret_value_is_dropped(converted, value):
         (f"/reset/MQ/{HEXADECIMAL}/", "/reset/MQ/REPLACED/"),
         ("/cart;jsessionid=1A2B/", "/cart;jsessionid=REPLACED/"),
         (f"/files/{RANDOM}.pdf", "/files/REPLACED.pdf"),
-        # A key is recognized by the part of the path before it.
+        # The part of the path before a key shows that it is a key.
         (f"/invite/{UUID}/", "/invite/REPLACED/"),
         (f"/teams/7/invitations/{UUID}/accept", "/teams/7/invitations/REPLACED/accept"),
         (f"/accept-invite?id={UUID}&page=2", "/accept-invite?id=REPLACED&page=2"),
@@ -144,7 +144,7 @@ def test_only_secrets_in_bodies_are_replaced(converted, headers, body, becomes):
 
 
 def everywhere(name, value):
-    """Return requests with this name and value in the query, in a header, and in a body of each kind, by place."""
+    """Return requests, by place, with this name and value in the query, in a header, and in a body of each kind."""
     form, part = "application/x-www-form-urlencoded", 'Content-Disposition: form-data; name="{}"'
     number = value if value.isdigit() else json.dumps(value)
     return {
@@ -164,7 +164,7 @@ def everywhere(name, value):
 
 
 @pytest.mark.parametrize(("name", "value"), OPENS)
-def test_secret_is_known_by_shape(converted, name, value):
+def test_secret_is_recognized_by_shape(converted, name, value):
     for place, recorded in everywhere(name, value).items():
         _, written = converted(**recorded)
         assert value not in unquote(unquote(written)), place
@@ -198,7 +198,7 @@ def test_report_hides_secret_values(har, entry):
     )
     remarks = convert("har", file).remarks
     assert remarks[2:] == (
-        "dropped headers that may be secret: X-Auth-Token; --keep-header NAME keeps one",
+        "dropped headers that may be secret: X-Auth-Token; --keep-header NAME keeps a header",
         "replaced by REPLACED, because it may be secret: field token, part of a path, field password; "
         "--keep-field NAME keeps a field, and --keep-paths the paths",
         "kept headers: Accept, Content-Type",
@@ -222,7 +222,7 @@ def test_unknown_kept_name_is_refused(converted, keep):
         converted("/?token=1", keep, headers=[("X-Auth", "1")])
 
 
-def test_users_of_urls_are_never_printed(har, entry):
+def test_users_in_urls_are_never_printed(har, entry):
     file = har(entry("https://ada:hunter2@shop.example/a"), entry("https://bob:hunter2@other.example/"))
     found = convert("har", file)
     assert "requests to shop.example" in found.remarks
@@ -234,14 +234,14 @@ def test_users_of_urls_are_never_printed(har, entry):
     assert "hunter2" not in str(error.value)
 
 
-def test_names_cannot_smuggle_lines(converted):
+def test_names_cannot_add_lines(converted):
     body = json.dumps({HEXADECIMAL: {"token": "hunter2"}, "a\n[[requests]]\x1b[2J": "b"})
     _, written = converted(method="POST", body=body)
     assert not any(secret in written for secret in ("hunter2", HEXADECIMAL, "\x1b"))
     assert written.count("\n[[requests]]") == 1
 
 
-def test_deep_nesting_gets_through(converted):
+def test_deep_nesting_is_supported(converted):
     depth = 100_000
     request, _ = converted(method="POST", body="[" * depth + '{"token":"hunter2"}' + "]" * depth)
     assert b"hunter2" not in request.body

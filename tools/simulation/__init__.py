@@ -1,1 +1,1 @@
-"""Test the statistics on simulated data of known truth, and count false verdicts and missed effects."""
+"""Test the statistics with simulated data whose true values are known. Count false verdicts and missed effects."""

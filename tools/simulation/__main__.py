@@ -1,4 +1,4 @@
-"""Test the statistics on simulated data of known truth: ``python -m tools.simulation``."""
+"""Test the statistics with simulated data whose true values are known: ``python -m tools.simulation``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tools.simulation import evaluate
 
 def main(
     output: Annotated[Path, typer.Option(help="The folder for the tables.")] = Path("docs/statistics"),
-    repetitions: Annotated[int, typer.Option(help="Number of simulated studies for each row.")] = 4000,
-    seed: Annotated[int, typer.Option(help="The seed; the same one gives the same tables.")] = 2016,
+    repetitions: Annotated[int, typer.Option(help="The number of simulated studies for each row.")] = 4000,
+    seed: Annotated[int, typer.Option(help="The seed. The same seed creates the same tables.")] = 2016,
 ) -> None:
-    """Test the statistics on simulated data of known truth: how often are the verdicts false, or missed?"""
+    """Test the statistics with simulated data: how often are verdicts false, and how often are effects missed?"""
     require_within("--repetitions", repetitions, 10, 1_000_000)
     require_within("--seed", seed, 0, 2**32 - 1)
     with waiting(out) as progress:

@@ -1,4 +1,4 @@
-"""Create the table of the search for a capacity."""
+"""Create the table that shows how accurate searches for a capacity are."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from loadtests.plan.objective import Objective, SearchPlan
 from tools.simulation.servers import search, servers
 from tools.simulation.tabular import SimulatedTable
 
-# The blocks in a study of capacity, which reports their median.
+# The number of blocks in a capacity study, which reports their median.
 SEARCHES_A_STUDY = 5
 
 
 def capacity_table(searches: int, seed: int) -> SimulatedTable:
-    """Compare the found and the true capacity of the simulated servers."""
+    """Compare the capacities found in searches with the true capacities of the simulated servers."""
     objective = Objective()
     plan = SearchPlan(requests=objective.requests)
     rows = []
@@ -60,5 +60,5 @@ def capacity_table(searches: int, seed: int) -> SimulatedTable:
 
 
 def _signed(share: float) -> str:
-    # The sum turns a negative zero into a plain one.
+    # Adding 0.0 turns -0.0 into 0.0.
     return f"{round(float(share), 3) + 0.0:+.1%}"

@@ -1,4 +1,4 @@
-"""Evaluate the statistics and the search in tables, for the terminal and for the documentation."""
+"""Evaluate the statistics and the searches with simulations. Create tables for the terminal and the documentation."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ SEED = 2016
 
 
 def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Callable[[str], None] = print) -> list[Path]:
-    """Simulate the studies, print each table, and write it as CSV and as a fragment of reST (.inc).
+    """Run all simulations. Print each table, and write it as CSV and as reST (.inc) for the documentation.
 
-    The same seed gives the same files.
+    The same seed creates the same files.
 
     Args:
         out_dir: The folder for the files.
-        repetitions: The number of studies in each row. Slower tables use fewer.
+        repetitions: The number of simulated studies for each row. Slow tables use fewer studies.
         seed: The seed of the simulations.
         say: The function that prints a table.
 
     Returns:
-        The written files.
+        The paths of the files.
     """
     files.make_folder(out_dir)
     files.require_writable(out_dir / "simulation")
@@ -73,7 +73,7 @@ def verdicts_table(studies: int, seed: int) -> SimulatedTable:
 
 
 def measured_table(studies: int, seed: int) -> SimulatedTable:
-    """Compare verdicts under measured noise, for consecutive trials and for slices, in the same time."""
+    """Compare verdicts from consecutive trials with verdicts from slices, with realistic noise and in the same time."""
     shapes = [(machine, size, way) for machine in MACHINES for size in SIZES for way in WAYS]
     rows = [
         simulate_measured(machine, way, *size, studies, seed + row) for row, (machine, size, way) in enumerate(shapes)
@@ -89,8 +89,8 @@ def measured_table(studies: int, seed: int) -> SimulatedTable:
         )
         for rates in rows
     ]
-    header = ("machine", "setups", "measured", "false verdict in a study", f"×{1 + EFFECT:g} found", "typical interval")
-    title = f"Verdicts in simulated studies of {METRICS} metrics under measured noise, {studies} studies a row"
+    header = ("machine", "setups", "measured", "any false verdict", f"×{1 + EFFECT:g} found", "typical interval")
+    title = f"Verdicts in simulated studies of {METRICS} metrics under measured noise, {studies} studies per row"
     return SimulatedTable("simulation-ways", title, header, cells)
 
 
@@ -107,27 +107,27 @@ def runs_table(studies: int, seed: int) -> SimulatedTable:
 
 
 def best_table(sweeps: int, seed: int) -> SimulatedTable:
-    """Count sweeps whose best cells, as the analysis reports them, don't include the true best."""
+    """Count sweeps in which the analysis drops a cell that is truly best."""
     shapes = [(noise, cells, blocks) for noise in NOISES for cells in (6, 12) for blocks in (2, 4, 6)]
     rows = [swept(*shape, sweeps, seed + row) for row, shape in enumerate(shapes)]
-    header = ("scenario", "cells", "blocks", "the best was dropped", "cells kept")
+    header = ("scenario", "cells", "blocks", "best cell dropped", "cells kept")
     cells = [(one.noise, str(one.cells), str(one.blocks), f"{one.lost:.1%}", f"{one.kept:.1f}") for one in rows]
-    title = f"Simulated sweeps of cells that are equally good, noise of a trial 9%, {sweeps} a row"
+    title = f"Simulated sweeps with equally good cells, 9% noise per trial, {sweeps} sweeps per row"
     return SimulatedTable("simulation-best", title, header, cells)
 
 
 def advice_table(searches: int, seed: int) -> SimulatedTable:
-    """Count searches by successive halving whose pick is as good as the best."""
+    """Count searches by successive halving whose pick is within 5% of the best candidate."""
     shapes = [(landscape, cells, blocks) for landscape in LANDSCAPES for cells in (3, 12, 20) for blocks in (1, 2, 4)]
     rows = [searched(*shape, searches, seed + row) for row, shape in enumerate(shapes)]
     header = (
         "landscape",
         "candidates",
-        "blocks of the first round",
+        "blocks in the first round",
         "trials",
-        "trials of the whole grid",
+        "trials in the whole grid",
         "pick within 5% of the best",
-        "interval holds the truth",
+        "interval contains the truth",
     )
     cells = [
         (
@@ -141,7 +141,7 @@ def advice_table(searches: int, seed: int) -> SimulatedTable:
         )
         for one in rows
     ]
-    title = f"Simulated searches by successive halving, noise of a trial 9%, {searches} a row"
+    title = f"Simulated searches by successive halving, 9% noise per trial, {searches} searches per row"
     return SimulatedTable("simulation-advice", title, header, cells)
 
 
@@ -149,10 +149,10 @@ def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> SimulatedTa
     header = (
         "scenario",
         "true effect",
-        "noise of a trial",
+        "noise per trial",
         "candidates",
         "blocks",
-        "false verdict in a study",
+        "any false verdict",
         "effect found",
         "equal called equivalent",
         "widest interval",
@@ -173,9 +173,9 @@ def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> SimulatedTa
         )
         for rates in rows
     ]
-    return SimulatedTable(name, f"{title}, {rows[0].studies} studies a row", header, cells)
+    return SimulatedTable(name, f"{title}, {rows[0].studies} studies per row", header, cells)
 
 
 def _width(width: float) -> str:
-    """Return the width as a percentage, or as a factor from a factor of two."""
+    """Return the width as a percentage, or as a factor if it is 100% or more."""
     return f"±{width:.1%}" if width < 1 else f"×/÷ {1 + width:.1f}"

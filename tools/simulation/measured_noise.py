@@ -1,17 +1,17 @@
-"""Simulate studies with the noise and the duration of studies on machines with two shared cores.
+"""Simulate studies with the noise and the duration of real studies on machines with two shared cores.
 
-In committed runs, these sources change the logarithm of a figure:
+In committed runs, the logarithm of a figure is changed by these sources of noise:
 
-- Each start of a server changes it by 1 to 2%.
+- Each start of a server changes the figure by 1 to 2%.
 - The whole machine drifts by 7 to 13% within 10 to 30 seconds, and by the same amount within two seconds.
-- Each second of each setup has a separate noise of 5%.
+- Each second of a setup's measurements has separate noise of 5%.
 
 Consecutive seconds of a trial differ as if each had 5 to 7% of noise, and periods of three seconds as if each had 8%.
 So most of the difference between two trials comes from the machine, and not from the trials.
 
-The simulation compares two methods in the same time. The first measures one trial after another, each with a separate
-start of the server. The second starts all setups of a block together and measures slices of a second or half a second
-in shuffled, mirrored rounds.
+The simulation compares two methods that need the same time. The first method measures one trial after another, each
+after a separate start of the server. The second method starts all setups of a block together and measures slices of a
+second or half a second in rounds, whose order is shuffled and then mirrored.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from loadtests.analyse.verdicts import Verdict
 from tools.simulation.studies import read, wrong
 
 BLOCKS = 4
-METRICS = 4  # metrics of a study, which share its 5%
-TESTS = 2  # tests that share the time
+METRICS = 4  # metrics of a study, which share its error rate of 5%
+TESTS = 2  # tests that share the time of a study
 TRIAL_S = 4.0
-START_S = 1.0  # for each setup of a block if all are started together
+START_S = 1.0  # seconds for each setup, if all setups of a block are started together
 STEP_S = 0.5  # the resolution of the machine's drift
 FAST_S = 2.0  # the time scale of the fast drift
 STALL_S, STALL = 2.0, log(3)  # during a stall, requests take three times as long
-EFFECT = 0.3  # the first candidate is slower by this share; the others equal the baseline
-SIZES = ((5, 270.0), (19, 1200.0))  # the number of setups and the seconds of their study
+EFFECT = 0.3  # the slowdown of the first candidate; the other candidates equal the baseline
+SIZES = ((5, 270.0), (19, 1200.0))  # numbers of setups, and the duration of their study in seconds
 
 
 @dataclass(frozen=True)
 class Way:
-    """Describe a method: the number of pieces of a trial, and the seconds of a piece.
+    """A method of measurement: the number of pieces of a trial, and the duration of a piece in seconds.
 
-    A trial with one piece starts its server. Trials with several pieces use servers that were started together.
+    A trial with one piece starts its server. The servers of trials with several pieces are started together.
     """
 
     name: str
@@ -59,17 +59,17 @@ WAYS = (AFTER_ANOTHER, Way("4 slices of 1 s", 4, 1.0), Way("8 slices of 0.5 s", 
 
 @dataclass(frozen=True)
 class Machine:
-    """Describe the noise of a machine as standard deviations of logarithms.
+    """The noise of a machine, as standard deviations of logarithms.
 
     Attributes:
         name: The name in the table.
-        start: The noise of a server's start.
+        start: The noise from the start of a server.
         drift: The machine's slow drift.
         scale_s: The time scale of the slow drift in seconds.
         fast: The machine's fast drift.
-        own: The noise of a second of one setup.
+        own: The separate noise of each setup in a second.
         noisy: The factor for the baseline's ``own`` noise.
-        stalls: The number of the machine's stalls in a study.
+        stalls: The number of times that the machine stalls in a study.
         lost: The share of invalid trials.
     """
 
@@ -92,13 +92,13 @@ MACHINES = (
     replace(MIDDLE, name="a stall", stalls=1),
     replace(MIDDLE, name="one noisy setup", noisy=3.0),
     replace(MIDDLE, name="one trial in ten lost", lost=0.1),
-    replace(MIDDLE, name="all fast noise is each setup's own", fast=0.0, own=0.20),
+    replace(MIDDLE, name="no shared fast noise", fast=0.0, own=0.20),
 )
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Describe a study: its setups, seconds and blocks. The first candidate is slower by ``effect``."""
+    """The number of setups, duration and number of blocks of a study. The first candidate is slower by ``effect``."""
 
     setups: int
     seconds: float
@@ -108,16 +108,16 @@ class Shape:
 
 @dataclass(frozen=True)
 class MeasuredRates:
-    """Hold the results of the simulated studies.
+    """The results of simulated studies.
 
     Attributes:
-        machine: The noise.
-        way: The method.
+        machine: The machine's noise.
+        way: The method of measurement.
         setups: The number of setups.
-        seconds: The duration of a study.
+        seconds: The duration of a study in seconds.
         false: The share of studies with at least one wrong verdict.
-        found: The share of metrics in which the slower candidate was called slower.
-        reach: The typical interval, as the factor to either side.
+        found: The share of metrics in which the verdict on the slower candidate is ``slower``.
+        reach: The factor from the ratio to the limits of its interval, as a median.
     """
 
     machine: Machine
@@ -132,7 +132,7 @@ class MeasuredRates:
 def simulate_measured(
     machine: Machine, way: Way, setups: int, seconds: float, studies: int, seed: int
 ) -> MeasuredRates:
-    """Simulate studies of ``METRICS`` metrics with this machine, method, number of setups and duration."""
+    """Simulate studies of ``METRICS`` metrics. ``seconds`` is the duration of a study."""
     rng = np.random.default_rng(seed)
     false = found = 0
     reaches: list[float] = []
@@ -161,7 +161,7 @@ def _judged(values: Array) -> list[Interval]:
 
 
 def trials(machine: Machine, way: Way, shape: Shape, rng: np.random.Generator) -> Array:
-    """Return logarithms of response times, blocks x (baseline, candidates). A lost trial is not a number."""
+    """Return logarithms of response times, blocks x (baseline, candidates). Lost trials are NaN."""
     begins = _begins(way, shape, rng)
     steps = int(way.piece_s / STEP_S)
     level = np.exp(_machine(machine, shape.seconds, rng))
@@ -176,7 +176,7 @@ def trials(machine: Machine, way: Way, shape: Shape, rng: np.random.Generator) -
 
 
 def _begins(way: Way, shape: Shape, rng: np.random.Generator) -> Array:
-    """Return the start of each piece of each trial in seconds: blocks x pieces x setups."""
+    """Return the start times of all pieces in seconds: blocks x pieces x setups."""
     setups, blocks = shape.setups, shape.blocks
     block_s = shape.seconds / blocks / TESTS
     pieces, start_s = way.pieces, START_S * setups / TESTS if way.pieces > 1 else 0.0
@@ -192,7 +192,7 @@ def _begins(way: Way, shape: Shape, rng: np.random.Generator) -> Array:
 
 
 def _machine(machine: Machine, seconds: float, rng: np.random.Generator) -> Array:
-    """Return the slowness of the machine for each step."""
+    """Return the logarithm of the machine's slowdown for each step."""
     count = int((seconds + TRIAL_S) / STEP_S) + 1
     level = _drift(machine.drift, machine.scale_s, count, rng) + _drift(machine.fast, FAST_S, count, rng)
     for begun in rng.integers(count, size=machine.stalls):
@@ -201,7 +201,7 @@ def _machine(machine: Machine, seconds: float, rng: np.random.Generator) -> Arra
 
 
 def _drift(sd: float, scale_s: float, count: int, rng: np.random.Generator) -> Array:
-    """Return noise with a correlation that decays with the time scale (of Ornstein and Uhlenbeck)."""
+    """Return noise whose correlation decays with the time scale (an Ornstein-Uhlenbeck process)."""
     kept = exp(-STEP_S / scale_s)
     shocks = rng.normal(0, sd * sqrt(1 - kept**2), count)
     shocks[0] /= sqrt(1 - kept**2)

@@ -1,6 +1,7 @@
-"""Simulate servers of known capacity, with a queue and requests at a fixed rate, without a clock.
+"""Simulate servers whose capacity is known, and searches for this capacity.
 
-``probe(rate, duration_s, objective, rng)`` returns the figures that a load generator would have measured.
+A server is a queue of requests that arrive at a fixed rate. The simulation calculates all times, so it doesn't wait.
+``probe(rate, duration_s, objective, rng)`` returns the figures that a load generator would measure.
 """
 
 from __future__ import annotations
@@ -22,32 +23,33 @@ from loadtests.records import Second
 Array = NDArray[np.float64]
 ServiceTimes = Callable[[Array, np.random.Generator], Array]
 
-BETWEEN_S = 1.5  # before each probe, until the generator is ready and the server is idle
+BETWEEN_S = 1.5  # time before each probe, in which the generator gets ready and the server becomes idle
 
 
 @dataclass(frozen=True)
 class SimulatedServer:
-    """Simulate a server.
+    """A simulated server.
 
-    ``service_times`` returns the seconds of work for requests by their arrival times. ``capacity`` is the truth.
+    ``service_times`` accepts the arrival times of requests, and returns their service times in seconds. ``capacity`` is
+    the true capacity.
     """
 
     name: str
     capacity: float
     service_times: ServiceTimes
     refuses_over: float | None = None
-    """Above this rate, the server answers the excess with a 503 at once."""
+    """The server immediately answers requests above this rate with status 503."""
     generator_limit: float | None = None
-    """Above this rate, the generator is the limit instead of this server."""
+    """The load generator is saturated above this rate."""
     arrivals: str = "random"
-    """The arrivals of requests: at ``random`` or ``even`` times."""
+    """The arrivals of requests: ``random`` or ``even``."""
     workers: int = 1
-    """The number of requests that it handles at a time."""
+    """The number of requests that the server handles at the same time."""
 
     def probe(self, rate: float, duration_s: float, objective: Objective, rng: np.random.Generator) -> ProbeFigures:
-        """Simulate a probe. As a real probe, it stops early when it is lost."""
+        """Simulate a probe. Like a real probe, it stops early if it can't pass any more."""
         if self.generator_limit is not None and rate > self.generator_limit:
-            limited = "the generator was close to the end of its core"
+            limited = "the generator was saturated"
             return ProbeFigures(rate, int(rate * duration_s), 0, 0, {}, generator_limit=limited)
         sent = _moments(rate, duration_s, self.arrivals, rng)
         refused = np.zeros(len(sent), dtype=bool)
@@ -77,9 +79,10 @@ class SimulatedServer:
 
 @dataclass(frozen=True)
 class Searched:
-    """Hold the result of a search.
+    """The result of a simulated search.
 
-    ``bracket_s`` is the time until some rate had passed and another rate had failed. ``seconds`` is the total time.
+    ``bracket_s`` is the time until at least one rate has passed and another rate has failed. ``seconds`` is the total
+    time.
     """
 
     found: SearchedCapacity
@@ -88,7 +91,7 @@ class Searched:
 
 
 def search(server: SimulatedServer, plan: SearchPlan, objective: Objective, rng: np.random.Generator) -> Searched:
-    """Search the capacity of a simulated server, including the time between real probes."""
+    """Search the capacity of a simulated server. The time includes the pauses between real probes."""
     machine = CapacitySearch(plan)
     seconds, bracket_s = 0.0, 0.0
     outcomes: set[bool] = set()
@@ -104,7 +107,7 @@ def search(server: SimulatedServer, plan: SearchPlan, objective: Objective, rng:
 
 
 def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
-    """Return the servers for the test of the search. Probes of ``long_s`` seconds define the truth."""
+    """Return the servers for the simulated searches. Probes of ``long_s`` seconds define the true capacity of some."""
     return [
         queue(1000, objective),
         queue(200, objective),
@@ -122,16 +125,19 @@ def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
 
 
 def queue(speed: float, objective: Objective, arrivals: str = "random") -> SimulatedServer:
-    """Return a server with exponential service times, ``speed`` requests per second: M/M/1, or D/M/1 if even."""
+    """Return a server with exponential service times: M/M/1, or D/M/1 with even arrivals.
+
+    ``speed`` is the mean number of requests per second that a busy server handles.
+    """
     name = f"queue of {speed:g}/s" + (", evenly paced" if arrivals == "even" else "")
     capacity = m_m_1_capacity if arrivals == "random" else d_m_1_capacity
     return SimulatedServer(name, capacity(speed, objective), _exponential(speed), arrivals=arrivals)
 
 
 def several(workers: int, speed: float, objective: Objective) -> SimulatedServer:
-    """Return a server with a queue for several workers: M/M/c.
+    """Return a server with several workers that share a queue: M/M/c.
 
-    Their service times are exponential, with ``speed`` requests per second for each worker.
+    The service times are exponential. ``speed`` is the mean number of requests per second that a busy worker handles.
     """
     name = f"{workers} workers, {speed:g}/s each"
     capacity = m_m_c_capacity(workers, speed, objective)
@@ -139,9 +145,9 @@ def several(workers: int, speed: float, objective: Objective) -> SimulatedServer
 
 
 def general(name: str, speed: float, objective: Objective, service_times: ServiceTimes) -> SimulatedServer:
-    """Return a server with any service times: M/G/1.
+    """Return a server with the given service times: M/G/1.
 
-    Its capacity is the highest rate whose response times over an hour meet the limit.
+    The capacity is the highest rate at which the response times of an hour meet the first limit.
     """
 
     def excess(rate: float) -> float:
@@ -151,7 +157,7 @@ def general(name: str, speed: float, objective: Objective, service_times: Servic
 
 
 def drifting(speed: float, objective: Objective) -> SimulatedServer:
-    """Return an M/M/1 server that is about 3% faster or slower in each probe. Its capacity is for its usual speed."""
+    """Return an M/M/1 server whose speed varies by 3% between probes. The capacity applies to its median speed."""
 
     def service_times(sent: Array, rng: np.random.Generator) -> Array:
         return rng.exponential(exp(rng.normal(0, 0.03)) / speed, len(sent))
@@ -160,9 +166,9 @@ def drifting(speed: float, objective: Objective) -> SimulatedServer:
 
 
 def noisy(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
-    """Return a noisy M/M/1 server: 2% faster or slower in each probe, with a stall of 60 ms about every 20 seconds.
+    """Return an M/M/1 server whose speed varies by 2% between probes, and that stalls about every 20 seconds.
 
-    There isn't a formula for its capacity. At the capacity, half of 101 long probes exceed the limit.
+    No formula exists for its capacity. At the capacity, half of 101 long probes exceed the limit.
     """
 
     def service_times(sent: Array, rng: np.random.Generator) -> Array:
@@ -179,15 +185,15 @@ def noisy(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
 
 
 def cliff(capacity: float = 700.0) -> SimulatedServer:
-    """Return a server that is fast up to its capacity, and answers the excess with a 503."""
+    """Return a server that is fast up to its capacity, and answers requests above it with status 503."""
     return SimulatedServer("cliff", capacity, _exponential(10 * capacity), refuses_over=capacity)
 
 
 def leak(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
-    """Return a server with constant service times that grow by 0.3% each second.
+    """Return a server whose service times aren't random, but grow by 0.3% each second.
 
-    A short probe can pass while a long probe at the same rate fails. The long probe defines the truth: towards its end,
-    more and more requests wait longer than the limit. It contains no random values, so one probe is enough.
+    A short probe can pass while a long probe at the same rate fails, because more and more requests exceed the limit.
+    The long probe defines the true capacity. Nothing is random, so one probe is enough.
     """
     growth = 0.003
 
@@ -202,7 +208,7 @@ def leak(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
 
 
 def generator(limit: float = 6000.0) -> SimulatedServer:
-    """Return a server that is too fast for the generator, so that the search should find the generator's limit."""
+    """Return a server that is too fast for the load generator, so that searches should find the generator's limit."""
     return SimulatedServer("generator-limited", limit, _exponential(20 * limit), generator_limit=limit)
 
 
@@ -221,7 +227,7 @@ def _constant(speed: float) -> ServiceTimes:
 
 
 def _heavy_tailed(speed: float) -> ServiceTimes:
-    """Return log-normal service times with a variance of 3.2 times the square of the mean."""
+    """Return log-normal service times whose variance is 3.2 times the square of their mean."""
     sigma = 1.2
 
     def service_times(sent: Array, rng: np.random.Generator) -> Array:
@@ -233,16 +239,16 @@ def _heavy_tailed(speed: float) -> ServiceTimes:
 def m_m_1_capacity(speed: float, objective: Objective) -> float:
     """Return the capacity of an M/M/1 queue (Kleinrock, Queueing Systems I, chapter 3).
 
-    The response times are exponential with rate speed - rate, and the limit requires a certain rate.
+    The response times are exponential with the rate speed - arrival rate, which must be at least ``_needed``.
     """
     return speed - _needed(speed, objective)
 
 
 def _needed(speed: float, objective: Objective) -> float:
-    """Return the rate of exponential response times that just meet the first limit.
+    """Return the rate parameter at which exponential response times just meet the first limit.
 
     Raises:
-        ValueError: If the server can't meet the limit at any load.
+        ValueError: If the server doesn't even meet the limit without a queue.
     """
     limit = objective.limits[0]
     needed = -log(limit.late_share) / (limit.ms / 1000)
@@ -254,8 +260,8 @@ def _needed(speed: float, objective: Objective) -> float:
 def m_m_c_capacity(workers: int, speed: float, objective: Objective) -> float:
     """Return the capacity of an M/M/c queue (Kleinrock, Queueing Systems I, chapter 3).
 
-    Erlang's C is the probability that a request waits. The wait is exponential with rate workers * speed - rate, and
-    the service follows.
+    Erlang's C formula gives the probability that a request waits. Waits are exponential with the rate
+    workers * speed - arrival rate. The response time is the sum of the wait and the service time.
     """
     limit = objective.limits[0]
     limit_s = limit.ms / 1000
@@ -274,15 +280,15 @@ def m_m_c_capacity(workers: int, speed: float, objective: Objective) -> float:
 def d_m_1_capacity(speed: float, objective: Objective) -> float:
     """Return the capacity of a D/M/1 queue (Kleinrock, Queueing Systems I, chapter 6).
 
-    The response times are exponential with rate speed * (1 - s), where s solves s = exp(-speed * (1 - s) / rate). The
-    limit requires a certain speed * (1 - s), and the equation then gives the rate.
+    The response times are exponential with the rate speed * (1 - s), where s = exp(-speed * (1 - s) / arrival rate).
+    The limit determines speed * (1 - s), and so the arrival rate.
     """
     needed = _needed(speed, objective)
     return -needed / log(1 - needed / speed)
 
 
 def _moments(rate: float, duration_s: float, arrivals: str, rng: np.random.Generator) -> Array:
-    """Return the due times of requests in seconds after the start."""
+    """Return the times at which requests are due, in seconds after the start."""
     planned = int(rate * duration_s)
     return np.sort(rng.uniform(0, duration_s, planned)) if arrivals == "random" else np.arange(planned) / rate
 
@@ -290,7 +296,7 @@ def _moments(rate: float, duration_s: float, arrivals: str, rng: np.random.Gener
 def _excess(
     work: ServiceTimes, rate: float, duration_s: float, objective: Objective, arrivals: str, seed: int
 ) -> float:
-    """Return the milliseconds between the first limit and the response times of a complete probe at this rate."""
+    """Return by how many milliseconds a complete probe at this rate exceeds the first limit."""
     limit = objective.limits[0]
     rng = np.random.default_rng(seed)
     sent = _moments(rate, duration_s, arrivals, rng)
@@ -299,14 +305,14 @@ def _excess(
 
 
 def _leave(arrive: Array, work: Array) -> Array:
-    """Return the end of each request in a server that is first come, first served (Lindley's recursion, unrolled)."""
+    """Return when each request ends, in a server that handles them one by one (Lindley's recursion, unrolled)."""
     done = np.cumsum(work)
     leave: Array = done + np.maximum.accumulate(arrive - done + work)
     return leave
 
 
 def _leave_workers(arrive: Array, work: Array, workers: int) -> Array:
-    """Return the end of each request with several workers. The first free worker takes the next request."""
+    """Return when each request ends, in a server whose first free worker handles the next request."""
     free = [0.0] * workers
     leave = []
     for at, seconds in zip(arrive.tolist(), work.tolist(), strict=True):

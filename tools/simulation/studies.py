@@ -1,7 +1,8 @@
-"""Simulate studies of known truth with the real judgement, and count false verdicts and found effects.
+"""Simulate studies whose true effects are known, and count false verdicts and found effects.
 
-A study has a baseline and, by default, four candidates. The noise of a trial is the standard deviation of its
-logarithm. The common noise of a block is twice as large.
+The verdicts are calculated with the same code as in real runs. A study has a baseline and, by default, four candidates.
+The noise of a trial is the standard deviation of its logarithm. The noise of a block, which all trials in the block
+share, is twice as large.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ Noise = Callable[[np.random.Generator, tuple[int, int]], Array]
 
 CANDIDATES = 4
 FAMILIES = "two families"
-SHARED = 2.0  # the noise of a family, relative to the noise of a trial
-MAX_BLOCKS = 40  # the limit of blocks with ``until``
+SHARED = 2.0  # the noise that a family of setups shares, relative to the noise of a trial
+MAX_BLOCKS = 40  # the maximum number of blocks with ``until``
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Describe simulated studies. ``effect`` is the slowdown of the first candidate. The others equal the baseline."""
+    """A kind of study. ``effect`` is the slowdown of the first candidate. Other candidates equal the baseline."""
 
     name: str
     effect: float = 0.0
@@ -39,17 +40,21 @@ class Scenario:
     blocks: int = 10
     candidates: int = CANDIDATES
     until: float | None = None
-    """Add mirrored pairs of blocks until each interval is this narrow, up to ``MAX_BLOCKS``."""
+    """The study adds mirrored pairs of blocks until all intervals are this narrow, up to ``MAX_BLOCKS``."""
     metrics: int = 1
-    """The metrics that share the 5% of a study. Each has its own noise."""
+    """The number of metrics that share a study's error rate of 5%. Each metric has separate noise."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Hold the results of ``studies`` simulated studies.
+    """The results of simulated studies.
 
-    ``false`` is the share with at least one wrong verdict. ``found`` is the share in which the first candidate was
-    called slower. ``equal`` is the share of the baseline's equals that were called equivalent.
+    Attributes:
+        scenario: The kind of study.
+        studies: The number of studies.
+        false: The share of studies with at least one false verdict.
+        found: The share of studies in which the verdict on the first candidate is ``slower``.
+        equal: The share of the candidates without an effect whose verdict is ``equivalent``.
     """
 
     scenario: Scenario
@@ -58,13 +63,13 @@ class Rates:
     found: float
     equal: float
     width: float
-    """The median over studies of the half-width of the widest interval."""
+    """The half-width of a study's widest interval, as the median over studies."""
     blocks: float
-    """The mean number of blocks, which varies only with ``until``."""
+    """The mean number of blocks. It only varies between studies with ``until``."""
 
 
 def scenarios() -> list[Scenario]:
-    """Return the rows of the table."""
+    """Return the scenarios in the rows of the table on verdicts."""
     rows = []
     for noise in ("normal", "heavy tails", "slow mode", "drifting machine", "one bad block", "one noisy setup"):
         rows += [Scenario(noise, noise=noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
@@ -86,7 +91,7 @@ def scenarios() -> list[Scenario]:
 
 
 def scenarios_of_until() -> list[Scenario]:
-    """Return the rows of the table on ``--precision``."""
+    """Return the scenarios in the rows of the table on ``--precision``."""
     kinds = ("normal", "heavy tails", "one noisy setup", "drifting machine", FAMILIES)
     rows = [
         Scenario(kind, effect, kind, until=until) for kind in kinds for until in (0.1, 0.05) for effect in (0.0, until)
@@ -95,12 +100,12 @@ def scenarios_of_until() -> list[Scenario]:
 
 
 def scenarios_of_runs() -> list[Scenario]:
-    """Return the rows of the table that compares two runs."""
+    """Return the scenarios in the rows of the table on comparisons of two runs."""
     return [Scenario("two runs", effect, blocks=blocks) for blocks in (2, 5, 10, 20) for effect in (0.0, 0.10)]
 
 
 def simulate(scenario: Scenario, studies: int, seed: int) -> Rates:
-    """Simulate studies of one scenario."""
+    """Simulate studies of a scenario, and return their results."""
     rng = np.random.default_rng(seed)
     false = found = equal = blocks = 0.0
     widths = []
@@ -124,9 +129,9 @@ def simulate(scenario: Scenario, studies: int, seed: int) -> Rates:
 
 
 def simulate_runs(scenario: Scenario, studies: int, seed: int) -> Rates:
-    """Simulate ``compare RUN_A RUN_B`` for five setups. The first setup gets slower in the second run.
+    """Simulate ``compare RUN_A RUN_B`` for all setups of a scenario. The first setup is slower in the second run.
 
-    The blocks of two runs don't form pairs, so the drift between blocks doesn't cancel out.
+    The blocks of the two runs aren't pairs, so the drift between blocks doesn't cancel out.
     """
     rng = np.random.default_rng(seed)
     false = found = equal = 0.0
@@ -201,14 +206,14 @@ def _heavy(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def _slow_mode(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Return noise in which a tenth of the starts is slower by five times the noise."""
+    """Return noise in which a tenth of the trials are slower by five times the noise of a trial."""
     return rng.normal(size=shape) + 5 * (rng.random(shape) < 0.1)
 
 
 def _drifting(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Return noise of a machine that slows down by three times the noise in each block.
+    """Return noise of a machine that slows down by three times the noise of a trial within each block.
 
-    The order of the setups is shuffled, then mirrored.
+    The order of the setups is shuffled in one block and mirrored in the next block.
     """
     blocks, setups = shape
     values = rng.normal(size=shape)
@@ -221,26 +226,26 @@ def _drifting(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def _bad_block(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Return noise in which one trial in one block is slower by ten times the noise."""
+    """Return noise in which a single trial is slower by ten times the noise of a trial."""
     values = rng.normal(size=shape)
     values[rng.integers(shape[0]), rng.integers(shape[1])] += 10
     return values
 
 
 def _rounded(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Return figures in steps as large as the noise, as from a search that stops at a few percent."""
+    """Return noise rounded to steps as large as the noise, like in the results of a search with a limited precision."""
     return np.round(rng.normal(size=shape))
 
 
 def _noisy_setup(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Return noise with three times the deviation for the first setup (the baseline, or the best of a sweep)."""
+    """Return noise that is three times as large for the first setup (the baseline, or the best cell of a sweep)."""
     values = rng.normal(size=shape)
     values[:, 0] *= 3
     return values
 
 
 def _families(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Return noise that every second setup, such as all ASGI setups, largely shares within a block."""
+    """Return noise that setups of a family, such as all ASGI setups, share within a block. Two families alternate."""
     blocks, setups = shape
     return rng.normal(size=shape) + SHARED * rng.normal(size=(blocks, 2))[:, np.arange(setups) % 2]
 

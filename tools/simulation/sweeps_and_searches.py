@@ -1,6 +1,7 @@
-"""Simulate sweeps and searches of setups with known best knobs, and count how often they keep or find them.
+"""Simulate sweeps and searches whose best cells are known, and count how often the best cells are kept or found.
 
-The noise of a trial is 9%, as on a shared machine of two cores. The common noise of a block is twice as large.
+The noise of a trial is 9%, as on a machine with two shared cores. The noise of a block, which all trials in the block
+share, is twice as large.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from loadtests.records import AdviceOutcome, Round
 from tools.simulation.studies import NOISES
 
 SD = 0.09
-GOOD = 0.95  # a pick that reaches this share of the best counts as found
+GOOD = 0.95  # a pick that reaches this share of the best value counts as found
 
 Landscape = Callable[[int], NDArray[np.float64]]
 
 
 def plateau(cells: int) -> NDArray[np.float64]:
-    """Return a landscape with a half of equally good cells. The others get worse with their distance."""
+    """Return the true values of cells. Half of them are equally good, and the others get worse with their distance."""
     return np.minimum(1.0, 0.6 + 0.8 * np.arange(cells) / cells)
 
 
 def peak(cells: int) -> NDArray[np.float64]:
-    """Return a landscape with one best cell. Each step away from it loses 10%."""
+    """Return the true values of cells with a single best cell. Each step away from this cell loses 10%."""
     return np.asarray(0.9 ** abs(np.arange(cells) - cells // 3), dtype=np.float64)
 
 
 def needle(cells: int) -> NDArray[np.float64]:
-    """Return a landscape with one best cell and all others 10% behind it.
+    """Return the true values of cells with a single best cell. All other cells are 10% worse.
 
-    It is the hardest landscape, because only the best cell is good enough.
+    This landscape is the hardest, because only the best cell is good enough.
     """
     return np.where(np.arange(cells) == cells // 2, 1.0, 0.9)
 
@@ -46,10 +47,10 @@ LANDSCAPES: dict[str, Landscape] = {"plateau": plateau, "peak": peak, "needle": 
 
 @dataclass(frozen=True)
 class Searches:
-    """Hold the results of searches.
+    """The results of simulated searches.
 
-    ``found`` is the share whose pick is within 5% of the best. ``covered`` is the share whose interval contains the
-    true ratio of the two finalists.
+    ``found`` is the share of searches whose pick is within 5% of the best cell. ``covered`` is the share of searches
+    whose interval contains the true ratio of the two finalists.
     """
 
     landscape: str
@@ -65,12 +66,12 @@ class Searches:
 
     @property
     def grid_trials(self) -> int:
-        """The number of trials of the whole grid, with as many blocks as the finalists."""
+        """The number of trials for measuring the whole grid, with as many blocks as the finalists."""
         return grid_trials(self.cells, self.first_blocks)
 
 
 def searched(landscape: str, cells: int, first_blocks: int, repetitions: int, seed: int) -> Searches:
-    """Simulate searches."""
+    """Simulate searches by successive halving, and return their results."""
     rng = np.random.default_rng(seed)
     truth = dict(zip(map(str, range(cells)), LANDSCAPES[landscape](cells), strict=True))
     found = covered = 0
@@ -100,7 +101,7 @@ def _search(truth: dict[str, float], first_blocks: int, rng: np.random.Generator
 
 @dataclass(frozen=True)
 class Sweeps:
-    """Hold the share of sweeps that dropped the true best, and the average number of kept cells."""
+    """The share of simulated sweeps in which the best cell is dropped, and the mean number of cells that are kept."""
 
     noise: str
     cells: int
@@ -110,12 +111,12 @@ class Sweeps:
 
 
 def swept(noise: str, cells: int, blocks: int, repetitions: int, seed: int) -> Sweeps:
-    """Simulate sweeps of equal cells, in which the analysis loses a best cell most easily."""
+    """Simulate sweeps of equally good cells, in which the analysis is most likely to drop a best cell."""
     rng = np.random.default_rng(seed)
     best = 0
     lost = kept = 0
     for _ in range(repetitions):
-        # The noise is for response times, where more is slower.
+        # The sign is negative because NOISES are for response times, for which less is better.
         values = rng.normal(0, 2 * SD, (blocks, 1)) - NOISES[noise](rng, (blocks, cells)) * SD
         samples = {str(cell): dict(enumerate(map(float, values[:, cell]))) for cell in range(cells)}
         found = places(samples, more_is_better=True)

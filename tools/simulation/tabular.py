@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SimulatedTable:
-    """Hold a table: the name of its file, its title, its header and its rows."""
+    """A table: the name of its file, its title, its header and its rows."""
 
     name: str
     title: str
@@ -25,7 +25,7 @@ def as_text(table: SimulatedTable) -> str:
 
 
 def as_rst(table: SimulatedTable) -> str:
-    """Return the table as a reST list-table for a page."""
+    """Return the table as a reST list-table for the documentation."""
     lines = [f".. list-table:: {table.title}", "   :header-rows: 1", ""]
     for row in (table.header, *table.rows):
         lines += [f"   {'* -' if column == 0 else '  -'} {cell}" for column, cell in enumerate(row)]

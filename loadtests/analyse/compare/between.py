@@ -1,6 +1,6 @@
-"""Compare two runs. Their blocks aren't pairs, so the samples are independent.
+"""Compare two runs. Their blocks aren't paired, so the samples are independent.
 
-A change of the whole machine between the runs is part of the ratio, but not of the interval.
+If the whole machine became faster or slower between the runs, the ratio includes this change, but the interval doesn't.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def compare_runs(
     delta: float = DELTA,
     standings: tuple[Standings, Standings] = ({}, {}),
 ) -> list[Comparison]:
-    """Compare every label, test and metric of both runs.
+    """Compare each label in every test and metric that both runs contain.
 
-    ``ratio`` is the second run's mean divided by the first run's.
+    The ``ratio`` is the mean of the second run divided by the mean of the first run.
     """
     first, second = Observations(before), Observations(after)
     both = set(second.cells())
     cells = [cell for cell in first.cells() if cell in both]
     pairs = [(_values(first.sample(*cell)), _values(second.sample(*cell))) for cell in cells]
-    # A run that is compared with itself is equal, and so are its bounds.
+    # If a run is compared with itself, the ratio is exactly 1, even for lower bounds.
     itself = all(trimmed.same(*pair) for pair in pairs)
     bounds = [(not itself and first.bounded(*cell), not itself and second.bounded(*cell)) for cell in cells]
     found = [opened(one, below, above) for one, (below, above) in zip(simultaneous(pairs), bounds, strict=True)]
@@ -62,12 +62,13 @@ def compare_runs(
 
 
 def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[Interval]:
-    """Return intervals for the differences between the means of each pair of ordered samples.
+    """Return an interval for the difference between the means of each pair of sorted samples.
 
-    All intervals hold together.
+    All intervals hold simultaneously.
 
-    A run compared with itself has no uncertainty. Otherwise this is the method of ``intervals.simultaneous``, but with
-    Yuen's standard error, because the noise of the runs may differ. With few blocks it is Welch's t interval.
+    If a run is compared with itself, the differences have no uncertainty. Otherwise, the method is the same as in
+    ``intervals.simultaneous``, but with Yuen's standard error, because the noise of the runs may differ. With few
+    blocks, the intervals are Welch's t intervals.
     """
     if all(trimmed.same(*pair) for pair in pairs):
         return [_exactly(pair) for pair in pairs]
@@ -85,13 +86,13 @@ def _exactly(pair: Pair) -> Interval:
 
 
 def _apart(pair: Pair) -> float:
-    """Return the second median minus the first, or NaN if neither is finite."""
+    """Return the second sample's median minus the first sample's median, or NaN if both medians are infinite."""
     before, after = map(middle, pair)
     return nan if before == after == inf else after - before
 
 
 def _cuts(pair: Pair) -> tuple[int, int]:
-    """Return the number of values to leave out at each end of both samples, or 0 for both."""
+    """Return how many values to leave out at each end of each sample, or zeros if either sample isn't trimmed."""
     before, after = map(trimmed.cut, pair)
     return (before, after) if before and after else (0, 0)
 
@@ -120,12 +121,12 @@ def _of_welch(pair: Pair, errors: tuple[float, float], error: float) -> float:
 
 
 def _of_yuen(pair: Pair, cuts: tuple[int, int], errors: tuple[float, float], error: float) -> float:
-    """Simulate pairs of noise samples that differ in size as the two sides do."""
+    """Simulate the quantile for Yuen's standard error with noise samples of the same sizes and standard errors."""
     (first, first_error), (second, second_error) = (
         trimmed.of_noise(len(values), outside) for values, outside in zip(pair, cuts, strict=True)
     )
     scale, other = errors[0] / first_error.mean(), errors[1] / second_error.mean()
-    # Samples of one size are identical. Shifted samples are independent.
+    # The simulated samples of two equally large sides are identical. Shifting one side makes them independent.
     distance = scale * first - other * np.roll(second, 1)
     drawn_error = np.hypot(scale * first_error, other * np.roll(second_error, 1))
     return float(np.quantile(np.abs(distance) / drawn_error, 1 - error))

@@ -1,4 +1,4 @@
-"""Find other differences between two runs: machine, software, revision, knobs, study."""
+"""Find differences between two runs apart from their results: machine, software, revision, knobs and study."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import SUMMARISED
 from loadtests.records.run.run_record import RunRecord
 
-# These always change, so they aren't properties of the machine.
+# These values always change, so they aren't properties of the machine.
 MOVING = ("mhz", "steal_s_since_boot")
-# The identity of a machine. The kernel and the governor are settings.
+# Two machines are the same if these values are equal. The kernel and the governor are settings of a machine.
 IDENTITY = ("cpu", "architecture", "cores", "virtualization")
-MEMORY_TOLERANCE = 0.05  # because the kernel's own share varies
-# These aren't parameters of the measurement, or they are compared elsewhere.
+MEMORY_TOLERANCE = 0.05  # The kernel reserves a varying share of the memory.
+# These fields of a study aren't parameters of the measurement, or they are compared separately.
 NOT_PARAMETERS = ("name", "title", "question", "entries", "tests")
 
 
 @dataclasses.dataclass(frozen=True)
 class RunDifference:
-    """One difference. None means that a run doesn't have the value. ``kind`` is the part of run.json."""
+    """A difference between two runs. ``kind`` is the part of run.json. None means that a run lacks the value."""
 
     kind: str
     what: str
@@ -34,7 +34,7 @@ class RunDifference:
 
 
 def differences(before: RunRecord, after: RunRecord) -> list[RunDifference]:
-    """Return all differences between two runs. Those of the machine come first."""
+    """Return all differences between two runs. The differences between their machines come first."""
     first, second = _facts(before), _facts(after)
     return [
         RunDifference(*key, first.get(key), second.get(key))
@@ -44,7 +44,7 @@ def differences(before: RunRecord, after: RunRecord) -> list[RunDifference]:
 
 
 def same_machine(before: RunRecord, after: RunRecord) -> bool:
-    """Return whether processor, cores, memory and virtualization of all hosts are the same."""
+    """Return whether all hosts have the same processor, cores, memory and virtualization in both runs."""
     services = [{one.service: one.machine for one in run.service_hosts} for run in (before, after)]
     if services[0].keys() != services[1].keys():
         return False
@@ -64,7 +64,7 @@ def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 
 def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
-    """Return all values that could differ, as text, by kind and name."""
+    """Return all values of a run that could differ in another run, as text, by kind and name."""
     study, versions = run.study.to_dict(), dict(run.versions)
     packages, node_packages = versions.pop("packages", {}), versions.pop("node_packages", {})
     facts = {
@@ -93,7 +93,7 @@ def _machine(machine: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _hosts(run: RunRecord) -> dict[str, str]:
-    """Return the machines of servers, generator and services."""
+    """Describe the machines of the servers, the load generator and the services."""
     services = {
         name: value
         for one in run.service_hosts
@@ -119,7 +119,7 @@ def _hosts(run: RunRecord) -> dict[str, str]:
 def _revision(run: RunRecord) -> str:
     if not run.git.revision:
         return "not known"
-    # Two working trees with changes differ, even at the same revision.
+    # Uncommitted changes may differ between two runs of the same revision.
     changed = f" with changes of {run.created}" if run.git.dirty else ""
     return f"{run.git.revision[:12]}{changed}"
 

@@ -1,4 +1,4 @@
-"""The rule ``--fail-if 'slower>5%'`` or ``'failures>1%'``, which makes a comparison fail a build."""
+"""Apply ``--fail-if`` rules such as ``slower>5%`` or ``failures>1%``, which make a comparison fail a build."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ RULE = re.compile(r"\s*(slower|faster|failures)\s*(?:>\s*(\d+(?:\.\d+)?)\s*%)?\s
 
 @dataclass(frozen=True)
 class Rule:
-    """A ``verdict`` that differs by more than ``threshold`` (0.05 is 5%).
+    """A rule that comparisons break if they have this ``verdict`` and a change above ``threshold`` (0.05 is 5%).
 
-    Without a verdict, the threshold limits the share of failures.
+    If ``verdict`` is None, the threshold limits the share of failures.
     """
 
     verdict: Verdict | None
@@ -31,22 +31,22 @@ class Rule:
 
 
 def parse(text: str) -> Rule:
-    """Parse a rule.
+    """Parse the value of ``--fail-if``.
 
     Raises:
-        ValueError: If it isn't valid.
+        ValueError: If the rule isn't valid.
     """
     match = RULE.fullmatch(text)
     if match is None:
-        raise ValueError(f"--fail-if {text!r} is not a rule. Write for example 'slower>5%' or 'failures>1%'")
+        raise ValueError(f"--fail-if: {text!r} is not a rule. Write, for example, 'slower>5%' or 'failures>1%'")
     return Rule(None if match[1] == "failures" else Verdict(match[1]), float(match[2] or 0) / 100)
 
 
 def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """Return the comparisons that break the rule: significant, and beyond the threshold.
+    """Return the comparisons that break the rule: the change is significant and exceeds the threshold.
 
-    A setup that fails, loses messages or can't sustain the rate counts as slower with any threshold. Noise
-    fails at most 5% of all runs, for any number of comparisons.
+    A setup that fails, loses messages or can't sustain the rate counts as slower for any threshold. Noise breaks the
+    rule in at most 5% of all runs, for any number of comparisons.
     """
     return [one for one in comparisons if _breaks(rule, one)]
 
@@ -60,6 +60,6 @@ def _breaks(rule: Rule, one: Comparison) -> bool:
 
 
 def _change(one: Comparison) -> float:
-    """Return the change in the verdict's direction, such as 50% slower for half the throughput."""
+    """Return the change in the direction of the verdict, such as 0.5 (50% slower) for half the throughput."""
     upwards = metric(one.metric).more_is_better == (one.verdict is Verdict.FASTER)
     return one.ratio - 1 if upwards else 1 - one.ratio

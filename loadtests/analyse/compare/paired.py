@@ -1,4 +1,4 @@
-"""Compare candidates with a baseline within each block: samples, noise and intervals of one metric of one test."""
+"""Compute the ratios of candidates to a baseline within each block, and their noise, in one metric of one test."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from loadtests.analyse.observations import Bounds, Sample
 
 @dataclass(frozen=True)
 class Pair:
-    """The log ratios of a candidate to the baseline by block.
+    """The log ratios of a candidate to its baseline.
 
     Args:
         ratios: The log ratio of each block.
         expected: The noise of a ratio if the two setups vary independently, or None if the test has too few setups.
-        at_least: Whether the ratio is a lower bound, because one of the candidate's values is.
-        at_most: Whether the ratio is an upper bound.
+        at_least: Whether the ratio is a lower bound, because a value of the candidate is a lower bound.
+        at_most: Whether the ratio is an upper bound, because a value of the baseline is a lower bound.
     """
 
     ratios: tuple[float, ...]
@@ -31,7 +31,7 @@ class Pair:
 
     @property
     def spread(self) -> Noise | None:
-        """The noise of the ratios between blocks, or None if there are too few blocks."""
+        """The noise of the log ratios over the blocks, or None if it can't be estimated."""
         values = np.array(self.ratios, dtype=float)
         bounded = self.expected is not None and (self.at_least or self.at_most)
         if bounded or len(values) < 2 or not trimmed.finite(values, trimmed.cut_of(len(values))):
@@ -42,7 +42,7 @@ class Pair:
         return observed if self.expected is None else towards(observed, self.expected)
 
     def interval(self, error: float) -> Interval:
-        """The interval of the log ratio, wrong with probability ``error``."""
+        """Return the interval of the mean log ratio. It is wrong with probability ``error``."""
         if self.expected is None or (noise := self.spread) is None:
             found = intervals.by_itself(self.ratios, error)
         else:
@@ -51,10 +51,10 @@ class Pair:
 
 
 class Row:
-    """The values of all setups in one metric of one test: ``samples`` by label.
+    """The values of all setups in one metric of one test. ``samples`` contains the values by label.
 
-    The labels in ``baselines`` are one setup, whose two values in a block are averaged. Lower ``bounds`` don't inform
-    the noise, because they vary only as much as the generator.
+    The labels in ``baselines`` are copies of one setup, whose values in a block are averaged. Lower ``bounds`` aren't
+    used to estimate the noise, because they vary only as much as the load generator.
     """
 
     def __init__(self, samples: Mapping[str, Sample], baselines: Sequence[str], bounds: Bounds | None = None) -> None:
@@ -68,17 +68,17 @@ class Row:
         self._noises = dict(zip(labels, noises(values, same), strict=True)) if labels else {}
 
     def _noisy(self, label: str, block: int) -> float:
-        """Return the value for the noise, or NaN if there is no such value."""
+        """Return a value for estimating the noise, or NaN if the block has only a lower bound or no value."""
         return np.nan if block in self.bounds.get(label, ()) else self.samples[label].get(block, np.nan)
 
     def against_baseline(self, candidate: str) -> Pair:
-        """Return the candidate's value divided by the baseline's."""
+        """Return the log ratios of the candidate's values to the baseline's values."""
         own = self.samples.get(candidate, {})
         found: dict[int, float] = {}
         shares: list[float] = []
         for block in sorted(own):
             below = [self.samples[label][block] for label in self.baselines if block in self.samples[label]]
-            # If neither percentile is reached, their ratio isn't known.
+            # If neither setup reached the percentile, the ratio isn't known.
             if below and min(own[block], *below) < np.inf:
                 found[block] = own[block] - float(np.mean(below))
                 shares.append(1 / len(below))
@@ -90,7 +90,7 @@ class Row:
         )
 
     def between(self, one: str, other: str) -> Pair:
-        """Return the second label's value divided by the first label's."""
+        """Return the log ratios of the second label's values to the first label's values."""
         below, above = self.samples.get(one, {}), self.samples.get(other, {})
         both = sorted(block for block in below.keys() & above.keys() if min(below[block], above[block]) < np.inf)
         ratios = tuple(above[block] - below[block] for block in both)
@@ -100,7 +100,7 @@ class Row:
         return any(block in self.bounds.get(label, ()) for block in blocks for label in labels)
 
     def _together(self, label: str, other: str, share: float) -> Noise | None:
-        """Return the noise of the difference between independent setups, with a ``share`` of the other's variance."""
+        """Return the noise of the difference between two setups, with a ``share`` of the second setup's variance."""
         own, further = self._noises.get(label), self._noises.get(other)
         if own is None or further is None:
             return None

@@ -1,4 +1,4 @@
-"""The results of a comparison: its rows, other differences, and whether it fails a build."""
+"""The result of a comparison: its rows, other differences between the runs, and whether it fails a build."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadtests.formatting import bounded_ratio, series
 
 @dataclasses.dataclass(frozen=True)
 class ComparisonRow:
-    """A setup in one test and metric, on both sides. ``missing`` is the reason if there is no comparison."""
+    """A setup's values on both sides, in one test and metric. If they aren't compared, ``missing`` is the reason."""
 
     label: str
     test: str
@@ -28,7 +28,7 @@ class ComparisonRow:
 
 @dataclasses.dataclass(frozen=True)
 class Compared:
-    """Two sides and their comparisons. ``left_out``: sentences about what could not be compared."""
+    """Two sides and their comparisons. ``left_out`` describes the setups and tests that couldn't be compared."""
 
     before: str
     after: str
@@ -45,7 +45,7 @@ class Compared:
 
     @property
     def failure(self) -> str:
-        """The reason why ``--fail-if`` fails, or an empty string. It also fails if it can't be judged."""
+        """The reason why ``--fail-if`` fails, or an empty string. A rule that can't be checked also fails."""
         if self.rule is None:
             return ""
         reasons = dict.fromkeys(filter(None, map(self.broken_by, self.rows)))
@@ -55,12 +55,12 @@ class Compared:
         return f"--fail-if can't be checked: {'; '.join(unjudged)}" if unjudged else ""
 
     def broken_by(self, row: ComparisonRow) -> str:
-        """Describe how a row breaks the rule, or return an empty string."""
+        """Describe how a row breaks the ``--fail-if`` rule, or return an empty string."""
         one = row.comparison
         return _why(self.rule, row, one) if self.rule and one and fail_if.failures(self.rule, [one]) else ""
 
     def to_json(self) -> dict[str, Any]:
-        """The object that ``--json`` prints; an open end of an interval is null."""
+        """Return the object that ``--json`` prints. Open ends of intervals are null."""
         return {
             "before": self.before,
             "after": self.after,

@@ -19,16 +19,17 @@ from loadtests.records.run.folder import Run
 
 
 def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: str | None = None) -> Compared:
-    """Compare ``run`` with ``other``, or without it, its setups with the first of them, or each variant with its setup.
+    """Compare ``run`` with ``other``, or if ``other`` is None, setups of ``run`` with each other.
 
     Args:
         run: The run folder.
-        other: The other run folder.
-        setups: Labels separated by commas. The default is all common setups, or all variants.
-        rule: The rule of ``--fail-if``.
+        other: The folder of the second run.
+        setups: Labels separated by commas. Within one run, the first label is the baseline. The default is all setups
+            that both runs contain, or within one run, all variants, each compared with its baseline.
+        rule: The value of ``--fail-if``.
 
     Raises:
-        UserError: If a name doesn't exist, or nothing can be compared.
+        UserError: If a label doesn't exist, the rule isn't valid, or nothing can be compared.
     """
     labels = [label.strip() for label in setups.split(",") if label.strip()]
     try:
@@ -44,12 +45,12 @@ def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: 
 
 
 def _within(results: Results, labels: list[str], run: str) -> Compared:
-    """Compare setups of one run, paired by block, with the first one, or without names, each variant."""
+    """Compare setups of one run, paired by block. Without ``labels``, compare each variant with its baseline."""
     in_pairs = [(against, label) for label, against in results.own_baselines.items()] or _variants(results)
     named = [(labels[0], label) for label in labels[1:]] if labels else in_pairs
     if not named or len(set(labels)) < len(labels):
         raise UserError(
-            "nothing to compare with. Name a second run, or at least two setups of this one: --setups gunicorn,daphne"
+            "nothing can be compared. Name a second run, or at least two setups of this run: --setups gunicorn,daphne"
         )
     _require(labels, results, run)
     delta = results.study.delta
@@ -61,7 +62,7 @@ def _within(results: Results, labels: list[str], run: str) -> Compared:
 
 
 def _variants(results: Results) -> list[tuple[str, str]]:
-    """Return the baseline with each of its variants."""
+    """Return the pair (baseline, variant) for each variant."""
     return [(results.baseline, entry.label) for entry in results.study.entries if entry.variant]
 
 
@@ -108,14 +109,14 @@ def _shared(results: Results, labels: list[str], tests: list[str]) -> list[Obser
 
 
 def _rates(before: Results, after: Results, test: str) -> str:
-    """Describe a test's rates if they differ, because each run may have found its own."""
+    """Describe the rates of a test if they differ between the runs, because each run may find its own rate."""
     tests = [one for results in (before, after) for one in results.tests if one.name == test]
     found = [one.fixed_rate for one in tests]
     if len(found) < 2 or None in found or found[0] == found[1]:
         return ""
     return (
-        f" (at {found[0]:g} and {found[1]:g} {tests[0].kind.load_unit}s/s; `run --rate {found[0]:g}` measures the "
-        f"same rate)"
+        f" (at {found[0]:g} and {found[1]:g} {tests[0].kind.load_unit}s/s; repeat the second run with "
+        f"--rate {found[0]:g})"
     )
 
 
@@ -124,7 +125,7 @@ def _without_copy(results: Results) -> list[str]:
 
 
 def _left_out(before: Results, after: Results, alike: list[str]) -> list[str]:
-    """Return the setups and tests that aren't in both runs, or that differ."""
+    """Describe the setups that only one run contains, and the tests that differ between the runs."""
     labels = dict.fromkeys([*_without_copy(before), *_without_copy(after)])
     alone = [label for label in labels if not (label in before.labels and label in after.labels)]
     names = dict.fromkeys(test.name for results in (before, after) for test in results.tests)
@@ -150,7 +151,7 @@ def _name(run: Run, other: Run) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class _Side:
-    """A setup in a run. ``name`` is the name of the side in messages."""
+    """A setup in a run, as one side of a comparison. Messages refer to the side by its ``name``."""
 
     results: Results
     label: str
@@ -160,10 +161,10 @@ class _Side:
 def _rows(
     pairs: list[tuple[_Side, _Side]], cells: list[tuple[str, str]], comparisons: list[Comparison]
 ) -> list[ComparisonRow]:
-    """Return a row for each pair, test and metric that either side has.
+    """Return a row for each pair of setups in each test and metric that either side contains.
 
     Raises:
-        UserError: If no row has a comparison.
+        UserError: If no row contains a comparison.
     """
     by_key = {(one.candidate, one.test, one.metric): one for one in comparisons if one.informative}
     rows = []
@@ -183,7 +184,7 @@ def _rows(
 
 
 def _missing(sides: tuple[_Side, _Side], test: str, known: list[Estimate | None]) -> str:
-    """Return why there is no comparison, or an empty string if neither side has the metric."""
+    """Return the reason why there is no comparison, or an empty string if neither side contains the metric."""
     out = [side.name for side in sides if side.label not in side.results.labels_in(test)]
     if out:
         return f"left out in {series(out)}"
@@ -191,6 +192,6 @@ def _missing(sides: tuple[_Side, _Side], test: str, known: list[Estimate | None]
     if without:
         return f"no valid trial in {series(without)}"
     if all(known):
-        return "no block has both"
+        return "no block has a value on both sides"
     unknown_in = [side.name for side, estimate in zip(sides, known, strict=True) if estimate is None]
     return f"not known in {unknown_in[0]}" if len(unknown_in) == 1 else ""

@@ -1,8 +1,8 @@
 """Compare setups with the study's baseline: ratios, intervals, verdicts, and the machine's noise floor.
 
-Every comparison is a ratio within each block, so that drift between blocks cancels out. The figure is the mean ratio.
-The comparisons of one call are a family. Their intervals hold simultaneously, so each additional metric
-widens all of them.
+Each block has its own ratio, so that drift between blocks cancels out. The reported figure is the mean ratio. All
+comparisons of one call to ``compare`` form a family: their intervals hold simultaneously, so each additional metric
+makes all intervals wider.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ Standings = Mapping[tuple[str, str], Standing]  # by label and test
 
 @dataclass(frozen=True, kw_only=True)
 class Pairing:
-    """Two setups to compare in a metric of a test. ``spread``: how far their log ratio varies between blocks."""
+    """Two setups to compare in one metric of one test."""
 
     baseline: str
     candidate: str
     test: str
     metric: str
-    blocks: int  # in which both have a valid trial
+    blocks: int  # the number of blocks in which both setups have a valid trial
     baseline_standing: Standing = SOUND
     candidate_standing: Standing = SOUND
-    at_least: bool = False  # the candidate's figure is a lower bound, so the interval has no upper end
-    at_most: bool = False  # the baseline's figure is a lower bound, so the interval has no lower end
+    at_least: bool = False  # The candidate's figure is a lower bound, so the interval has no upper end.
+    at_most: bool = False  # The baseline's figure is a lower bound, so the interval has no lower end.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(Pairing):
-    """A comparison. ``ratio`` is the candidate's value divided by the baseline's, for all metrics.
+    """A pairing with its result. For all metrics, ``ratio`` is the candidate's value divided by the baseline's value.
 
     It is infinite (or 0) if the candidate (or the baseline) answered too few requests to reach the percentile, and NaN
-    if neither reached it.
+    if neither setup reached the percentile.
     """
 
     ratio: float
@@ -51,19 +51,19 @@ class Comparison(Pairing):
     high: float
     verdict: Verdict
     delta: float
-    family: int  # the number of comparisons that the interval is adjusted for
-    method: str  # of the interval: moderated, trimmed, student, constant or none
-    inside_noise: bool = False  # the same setup under two labels may differ as much on this machine
+    family: int  # The number of comparisons for which the interval is adjusted.
+    method: str  # The method of the interval: moderated, trimmed, student, constant or none.
+    inside_noise: bool = False  # Whether two copies of one setup may differ as much on this machine.
 
     @property
     def informative(self) -> bool:
-        """Whether a block has both values, or the verdict doesn't need a ratio."""
+        """Whether any block contains both setups, or the verdict doesn't need a ratio."""
         return self.blocks > 0 or self.verdict.above_ratios
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of a metric of a setup over blocks, with its own 95% interval."""
+    """The mean of a setup's values in one metric over all blocks, with its own 95% interval."""
 
     label: str
     test: str
@@ -73,7 +73,7 @@ class Estimate:
     high: float
     blocks: int
     method: str
-    at_least: bool = False  # one of its blocks is a lower bound, so the interval has no upper end
+    at_least: bool = False  # the value of a block is a lower bound, so the interval has no upper end
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class NoiseFloor:
     blocks: int
 
     def covers(self, ratio: float) -> bool:
-        """Return whether a ratio is within the floor.
+        """Return whether a ratio is within the noise floor.
 
         The floor is symmetric, because the order of the labels is random.
         """
@@ -101,7 +101,7 @@ class NoiseFloor:
 
 @dataclass(frozen=True)
 class Family:
-    """The compared labels (all others if ``candidates`` is empty), and the joint confidence of their intervals."""
+    """The labels to compare with a baseline (all labels if None), and the joint confidence of their intervals."""
 
     candidates: Collection[str] | None = None
     confidence: float = CONFIDENCE
@@ -118,10 +118,10 @@ def compare(
     standings: Standings | None = None,
     family: Family = EVERY,
 ) -> list[Comparison]:
-    """Compare every other label, or the labels of the ``family``, with ``baseline`` in every test and metric.
+    """Compare all other labels, or only the ``family``'s candidates, with ``baseline`` in every test and metric.
 
-    ``aa`` is the label of the baseline's A/A copy: a second baseline that sets the noise floor and isn't a candidate.
-    Labels that aren't compared still inform the noise.
+    ``aa`` is the label of the baseline's A/A copy, a second baseline that determines the noise floor and isn't a
+    candidate. The noise is estimated from all labels, including those that aren't compared.
 
     Raises:
         ValueError: If a metric is unknown.
@@ -159,7 +159,7 @@ def compare(
 def settle(
     pairing: Pairing, interval: Interval, delta: float, family: int, floor: NoiseFloor | None = None
 ) -> Comparison:
-    """Convert an interval of log ratios to a comparison."""
+    """Return the comparison that results from a pairing and the interval of its log ratio."""
     ratio, low, high = ratios(interval)
     metric = metric_of(pairing.metric)
     by_interval = verdict(low, high, delta, metric.more_is_better)
@@ -186,9 +186,9 @@ def noise_floors(observations: Iterable[Observation], baseline: str, aa: str) ->
 
 
 def estimates(observations: Iterable[Observation]) -> list[Estimate]:
-    """Estimate each label separately.
+    """Estimate the mean of each label in each test and metric.
 
-    These intervals include the drift between blocks, so they aren't for comparisons.
+    The intervals include the drift between blocks, so don't compare setups by them.
     """
     table = Observations(observations)
     found = []
@@ -201,19 +201,19 @@ def estimates(observations: Iterable[Observation]) -> list[Estimate]:
 
 
 def widest_interval(comparisons: Sequence[Comparison]) -> float:
-    """The widest interval, as plus or minus a share of the ratio, for ``run --precision 2%``.
+    """Return half the width of the widest interval, as a share of the ratio, for ``run --precision 2%``.
 
-    It is infinite without comparisons, if an interval is open, or with fewer than ``FIRST_LOOK`` blocks, because the
-    intervals of few blocks are sometimes narrow by chance.
+    The result is infinite if there are no comparisons, if an interval is open, or if there are fewer than
+    ``FIRST_LOOK`` blocks, because the intervals of few blocks are sometimes narrow by chance.
     """
     if any(one.blocks < FIRST_LOOK for one in comparisons):
         return inf
-    # The interval of a bound stays open.
+    # More blocks don't close the interval of a lower bound, so ignore lower bounds.
     return max((plus_minus(one.low, one.high) for one in comparisons if not (one.at_least or one.at_most)), default=inf)
 
 
 def ratios(interval: Interval) -> tuple[float, float, float]:
-    """Convert an estimate and its limits from logarithms. Open ends become 0 and infinity."""
+    """Convert an estimate and its limits from logarithms to ratios. Open ends become 0 and infinity."""
     return _exp(interval.estimate), _exp(interval.low), _exp(interval.high)
 
 

@@ -1,5 +1,5 @@
-// Action Cable: subscriptions to channels. An identifier is JSON within JSON, and comes back with each message as it was
-// sent (https://docs.anycable.io/misc/action_cable_protocol).
+// The dialect of Action Cable, in which clients subscribe to channels. The identifier of a subscription is JSON within
+// JSON, and the server repeats it unchanged in each message (https://docs.anycable.io/misc/action_cable_protocol).
 
 import { beginsWith, quoted } from '../websocket/bytes.js';
 
@@ -14,7 +14,7 @@ const TAIL = '"}}'.length;
 export const dialect = {
   subprotocols: () => ['actioncable-v1-json'],
   path: () => '/cable',
-  onOpen: () => {}, // the server sends its welcome first
+  onOpen: () => {}, // the server sends a welcome message first
   onMessage(client, data, start, end) {
     client.memory ??= headOf(client);
     if (client.isReady && beginsWith(data, start, end, client.memory)) {
@@ -30,24 +30,24 @@ export const dialect = {
   },
 };
 
-/** The identifier of a client's subscription, as a string of JSON. */
+/** Return the identifier of a client's subscription as a JSON string. */
 function identifier(/** @type {Client} */ { endpoint, room }) {
   const channel = CHANNELS[endpoint];
   return JSON.stringify(JSON.stringify(endpoint === 'echo' ? { channel } : { channel, room }));
 }
 
-/** The text before the payload of each message. */
+/** Return the text before the payload of each message. */
 function headOf(/** @type {Client} */ client) {
   return Buffer.from(`{"identifier":${identifier(client)},"message":{"${keyOf(client)}":"`);
 }
 
-/** The key of a payload in a message. */
+/** Return the key of the payload in a message. */
 function keyOf(/** @type {Client} */ { endpoint }) {
   return endpoint === 'echo' ? 'echo' : 'message';
 }
 
 /**
- * This is neither a payload nor a ping.
+ * Handle a message that is neither a ping nor a payload of the client's own subscription.
  *
  * @type {Dialect['onMessage']}
  */
@@ -65,7 +65,7 @@ function onOther(client, data, start, end) {
   } else if (client.endpoint === 'publish' && (event.message?.ok === true || event.message?.full === true)) {
     client.acknowledged(event.message.full === true);
   } else if (typeof event.message?.[keyOf(client)] === 'string') {
-    const payload = Buffer.from(event.message[keyOf(client)]); // with the identifier of another subscription
+    const payload = Buffer.from(event.message[keyOf(client)]); // a payload with the identifier of another subscription
     client.received(payload, 0, payload.length);
   } else {
     client.fail(`an unexpected message: ${quoted(data, start, end)}`);

@@ -1,4 +1,4 @@
-// Payloads without a wrapper, and three other messages: `joined`, `ok` and `full`.
+// The dialect `plain`: payloads without a wrapper, and the messages `joined`, `ok` and `full`.
 
 import { equals, quoted } from '../websocket/bytes.js';
 
@@ -27,7 +27,7 @@ export const dialect = {
     } else if (equals(data, start, end, JOINED)) {
       client.ready();
     } else {
-      client.fail(`a room sent ${quoted(data, start, end)} before joined`);
+      client.fail(`a room sent ${quoted(data, start, end)} before 'joined'`);
     }
   },
   wrap: (_client, payload) => payload,

@@ -1,6 +1,7 @@
-// The user's own messages from the command line. $ID is a placeholder for the payload, which is searched in the
-// received text or binary messages. $ROOM is a placeholder for the room. If connections join a room with it, messages
-// of other rooms are stray. Otherwise all connections may get all messages, and messages of other senders are ignored.
+// The dialect of the user's own messages, which are options on the command line. $ID is a placeholder for the payload,
+// which can be anywhere in a received text or binary message. $ROOM is a placeholder for the room. If connections join
+// a room with $ROOM, messages of other rooms are stray. Otherwise every connection may receive every message, and
+// messages of other senders are ignored.
 
 import { lastRead } from '../websocket/payload.js';
 
@@ -36,13 +37,14 @@ function withRoom(/** @type {Client} */ client, /** @type {string} */ text) {
   return text.replaceAll(ROOM, client.room);
 }
 
-/** Whether connections name the room that they join. */
+/** Return whether connections name the room that they join. */
 function separates(/** @type {Conversation} */ { prefix, script }) {
   return [prefix, ...(script?.first ?? [])].some((text) => text.includes(ROOM));
 }
 
 /**
- * The search patterns for messages: the start of a payload, the same with the text before it, and the text after it.
+ * Return the search patterns for messages: the start of a payload, the start of a payload with the text before it, and
+ * the text after a payload.
  */
 function matchOf(/** @type {Client} */ client) {
   const token = `${client.conversation.token}:`;
@@ -72,7 +74,7 @@ function onMessage(client, data, start, end) {
   const isMatch = foundOwn >= 0 && message.toString('latin1', to, to + tail.length) === tail;
   if (isMine && client.endpoint === 'publish') {
     if (isMatch && message.toString('latin1', found, to) === client.payload) {
-      client.acknowledged(false); // the publisher is in the room, and also receives the message
+      client.acknowledged(false); // the publisher has joined the room, so it also receives the message
     }
   } else if (isMatch || !isMine) {
     client.isText = true;

@@ -1,8 +1,8 @@
-// socket.io 4 over Engine.IO 4, only with the WebSocket transport, in the default namespace.
+// The dialect of Socket.IO 4 over Engine.IO 4, with only the WebSocket transport and only the default namespace.
 //
-// See https://socket.io/docs/v4/socket-io-protocol/ and .../engine-io-protocol/. The type of a packet is a digit of
-// Engine.IO (0 open, 1 close, 2 ping, 3 pong, 4 message), and the type of a message is another digit of socket.io (0
-// connect, 1 disconnect, 2 event, 3 acknowledgement, 4 refused).
+// See https://socket.io/docs/v4/socket-io-protocol/ and .../engine-io-protocol/. The first digit is the type of the
+// Engine.IO packet (0 open, 1 close, 2 ping, 3 pong, 4 message). In a message, the second digit is the type of the
+// Socket.IO packet (0 connect, 1 disconnect, 2 event, 3 acknowledgement, 4 refused).
 
 import { beginsWith, equals, quoted } from '../websocket/bytes.js';
 
@@ -55,6 +55,6 @@ function greet(client, data, start, end) {
   } else if (beginsWith(data, start, end, CONNECTED) || equals(data, start, end, JOINED)) {
     client.ready();
   } else {
-    client.fail(`an unexpected packet before it was connected: ${quoted(data, start, end)}`);
+    client.fail(`an unexpected packet before the client was ready: ${quoted(data, start, end)}`);
   }
 }

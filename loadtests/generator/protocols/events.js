@@ -1,4 +1,5 @@
-// HTTP requests, and streams of server-sent events at the same time (Job.streams), each over a separate connection.
+// Send HTTP requests, and read streams of server-sent events at the same time (Job.streams). Each stream has a separate
+// connection.
 
 import { randomUUID } from 'node:crypto';
 
@@ -64,13 +65,13 @@ class EventConnection extends HttpConnection {
     this.pauseMs = pauseMs;
   }
 
-  /** Only the sockets of undici can pause. */
+  /** Return false, because only the sockets of undici can pause. */
   isAlone() {
     return false;
   }
 
   /**
-   * undici's own way to pause mixes up incomplete chunks, so the socket is paused instead.
+   * Prepare the pause of the socket. If undici itself paused, it would mix up incomplete chunks.
    *
    * @param {Socket} socket
    */
@@ -106,7 +107,7 @@ class EventConnection extends HttpConnection {
   }
 }
 
-/** A connection for one request whose answer is text. An answer above MAX_TEXT_BYTES is ignored. */
+/** A connection for one request with a text as its answer. Answers longer than MAX_TEXT_BYTES are ignored. */
 class TextConnection extends HttpConnection {
   /** @type {Buffer[]} */
   chunks = [];

@@ -1,10 +1,11 @@
-// HTTP: one keep-alive connection is an undici Client, one request on it at a time.
+// Send HTTP requests. Each keep-alive connection is an undici Client with one request at a time.
 //
-// It takes undici's oldest handler interface, for that costs least: one handler for all requests of a connection and
-// no parsed headers. Nothing is ever sent twice: where a server closes a kept connection at the very moment it is
-// used again, the request counts as a reset. undici looks for such a close before it writes, so that is rare.
+// This module uses undici's oldest handler interface because it needs the least CPU time: one handler serves all
+// requests of a connection, and headers aren't parsed. No request is ever sent twice. If a server closes an idle
+// connection at the moment when the connection is used again, the request counts as a reset. This is rare, because
+// undici checks for a close before it writes.
 //
-// If the server or the client closes the connection after each answer, OneRequest sends the requests: see one_request.js.
+// If the server or the client closes the connection after each answer, OneRequest sends the requests (one_request.js).
 
 import { buildConnector, Client } from 'undici';
 
@@ -19,23 +20,23 @@ import { tlsOf } from '../tls.js';
 /** @import { Socket } from 'node:net' */
 /** @import { Address, AnswerHandler, Connection, Job, Owner, Protocol, Request } from '../types.ts' */
 
-const STALE = 'x-stale';  // a header of views that answer with an old copy because the origin failed
-const HAS_LENGTH = new Set(['POST', 'PUT', 'PATCH']); // also without a body
-const ENOUGH_CLOSED = 2; // if the server closes that often in a row, OneRequest sends the following requests
+const STALE = 'x-stale';  // the header of an answer with an old copy, which a view sends if its origin failed
+const HAS_LENGTH = new Set(['POST', 'PUT', 'PATCH']); // methods that need Content-Length even without a body
+const ENOUGH_CLOSED = 2; // after this number of consecutive closes by the server, OneRequest sends the requests
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
 
-const connect = buildConnector({ timeout: 0 }); // timeouts are the owner's
+const connect = buildConnector({ timeout: 0 }); // the owner of a connection handles timeouts
 
 /** @type {Protocol} */
 export const protocol = {
   exchange: (request, job) => new HttpExchange(request, job),
   connect: (job, owner) => new HttpConnection(job, owner),
-  // All input gets the same bytes as an answer, without parsing, so that this server is never the limit.
+  // The server answers any input with the same bytes and doesn't parse it, so that it is never the bottleneck.
   answering: () => serve((socket) => socket.on('data', () => socket.write(ANSWER))),
 };
 
 /**
- * Return the function that opens connections, in undici's form.
+ * Return the function with which undici opens the connections of a job.
  *
  * @param {Job} job
  * @param {() => boolean} counts
@@ -59,7 +60,7 @@ class HttpExchange extends Exchange {
     this.isLast = !job.keepAlive || closes;
     this.method = method;
     this.bytes = bytesOf(request, new URL(job.origin).host, this.isLast);
-    // After HEAD, or DELETE with a body, undici would close the connection, so `reset` is explicit.
+    // By default, undici closes the connection after HEAD, and after DELETE with a body, so `reset` is explicit.
     /** @type {import('undici').Dispatcher.DispatchOptions} */
     this.request = { path, method, headers, body: decoded(body), reset: this.isLast };
     this.status = status;
@@ -75,11 +76,11 @@ export class HttpConnection {
   intended = 0;
   handedAt = 0;
   sentAt = 0;
-  status = 0; // until the head of the answer has arrived
+  status = 0; // 0 until the head of the answer has arrived
   /** @type {string | number} */
   how = 0; // the status, or `stale`
   body = new ExpectedBody();
-  closedInARow = 0; // how often in a row the server has closed the connection
+  closedInARow = 0; // the number of consecutive answers with which the server closed the connection
   /** @type {Client | null} */
   client = null;
   /** @type {OneRequest | null} */
@@ -92,7 +93,7 @@ export class HttpConnection {
     this.address = tlsOf(job) === null ? addressOf(job.origin) : null;
   }
 
-  /** Whether OneRequest sends the request. It can't use TLS. */
+  /** Return whether OneRequest sends the request. OneRequest doesn't support TLS. */
   isAlone() {
     return this.address !== null && (this.exchange.isLast || this.closedInARow >= ENOUGH_CLOSED);
   }
@@ -101,7 +102,7 @@ export class HttpConnection {
     const { job } = this;
     const open = opening(job, () => this.owner.counts(this.intended));
     const client = new Client(job.origin, {
-      pipelining: job.keepAlive ? 1 : 0, // undici's way to say Connection: close
+      pipelining: job.keepAlive ? 1 : 0, // 0 makes undici send Connection: close
       keepAliveTimeout: job.idleMs,
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -121,7 +122,7 @@ export class HttpConnection {
     client.on('disconnect', () => {
       this.open = false;
       if (this.busy && this.sentAt === 0) {
-        this.wasSent(); // closed before the request was written, so undici opens it again
+        this.wasSent(); // the connection closed before the request was written, so undici opens it again
       }
     });
     return client;
@@ -133,8 +134,9 @@ export class HttpConnection {
   }
 
   /**
-   * Send a request that was due at `intended`. It counts as sent when its first byte is written or, if it needs a new
-   * connection, when the connection starts to open, because slow accepting is the server's delay.
+   * Send a request that was due at `intended`. The request counts as sent when its first byte is written. If it needs a
+   * new connection, it counts as sent when the connection starts to open, because the server causes the delay if it
+   * accepts connections slowly.
    *
    * @type {Connection['send']}
    */
@@ -219,7 +221,7 @@ export class HttpConnection {
       const text = `status ${this.status} instead of ${status}`;
       this.owner.onFailed(this, at, { kind: 'status', answered: true, text });
     } else if (!this.body.isRight) {
-      const text = 'the body is not the expected one';
+      const text = 'the answer has an unexpected body';
       this.owner.onFailed(this, at, { kind: 'wrong-body', answered: true, text });
     } else {
       this.owner.onOk(this, at);
@@ -238,7 +240,7 @@ export class HttpConnection {
 /** @param {Buffer[]} headers @param {string} name in lower case */
 function valueOf(headers, name) {
   for (let at = 0; at < headers.length; at += 2) {
-    // Most names have a different length, so few of them are converted to text.
+    // Compare the lengths first, so that few names are converted to text.
     if (headers[at].length === name.length && headers[at].toString('latin1').toLowerCase() === name) {
       return headers[at + 1].toString('latin1');
     }
@@ -247,7 +249,7 @@ function valueOf(headers, name) {
 }
 
 /**
- * Return a request as undici writes it.
+ * Return the bytes of a request, as undici would write them.
  *
  * @param {Request} request
  * @param {string} host

@@ -1,6 +1,6 @@
-// HTTP/2: requests are streams of one connection in this process, except requests that close their connection. Without
-// TLS, the server must speak HTTP/2 (prior knowledge). A request that the server delays
-// (SETTINGS_MAX_CONCURRENT_STREAMS) counts as sent, because the server causes the wait.
+// Send HTTP/2 requests. All requests of this process are streams of one connection, except requests that close their
+// connection. Without TLS, the server must accept HTTP/2 with prior knowledge. If the server delays a request with
+// SETTINGS_MAX_CONCURRENT_STREAMS, the request counts as sent, because the server causes the wait.
 
 import { connect, constants, createServer } from 'node:http2';
 
@@ -23,7 +23,8 @@ export const protocol = {
 
 const NO_HTTP2 = 'the server does not speak HTTP/2';
 /**
- * The sessions with an HTTP/2 server. A server that only speaks HTTP/1 causes a protocol error or a refused stream.
+ * The sessions whose server supports HTTP/2. A server that only supports HTTP/1 causes a protocol error or a refused
+ * stream.
  *
  * @type {WeakSet<ClientHttp2Session>}
  */
@@ -51,7 +52,7 @@ class Http2Exchange extends Exchange {
 }
 
 /**
- * The connections of a load. The shared connection is opened when it is needed.
+ * The connections of a load. The shared connection is opened with the first request that needs it.
  *
  * @implements {Pool}
  */
@@ -77,7 +78,7 @@ class Http2Stream {
   /** @type {ClientHttp2Stream | null} */
   stream = null;
   /** @type {ClientHttp2Session | null} */
-  own = null; // of a request that closes its connection
+  own = null; // the session of a request that closes its connection
 
   /** @param {Job} job @param {Owner} owner @param {Sessions} sessions */
   constructor(job, owner, sessions) {
@@ -139,7 +140,7 @@ class Http2Stream {
       }
     });
     stream.on('close', () => {
-      // otherwise the request was answered, and another one may be in flight
+      // otherwise the request was answered, and another request may be in flight
       if (this.busy && this.stream === stream) {
         this.busy = false;
         const lost = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
@@ -162,7 +163,7 @@ class Http2Stream {
       const text = `status ${status} instead of ${exchange.status}`;
       this.owner.onFailed(this, at, { kind: 'status', answered: true, text });
     } else if (!bodyIsRight) {
-      const text = 'the body is not the expected one';
+      const text = 'the answer has an unexpected body';
       this.owner.onFailed(this, at, { kind: 'wrong-body', answered: true, text });
     } else {
       this.owner.onOk(this, at);
@@ -171,13 +172,13 @@ class Http2Stream {
 
   destroy() {
     this.busy = false;
-    this.stream?.close(constants.NGHTTP2_CANCEL);  // does nothing if it has ended
+    this.stream?.close(constants.NGHTTP2_CANCEL);  // no effect if the stream has ended
     this.own?.close();
   }
 }
 
 /**
- * A session with the server of a load.
+ * Open a session with the server of a load.
  *
  * @param {Job} job
  * @param {() => boolean} counts
@@ -192,13 +193,13 @@ function open(job, counts) {
     }
   });
   session.once('remoteSettings', () => speaksHttp2.add(session));
-  session.on('error', () => {}); // its streams report this
+  session.on('error', () => {}); // the session's streams report the error
   session.setTimeout(job.idleMs, () => session.close());
   session.on('goaway', () => session.close());
   return session;
 }
 
-/** An HTTP/2 server without TLS in this process. */
+/** Start an HTTP/2 server without TLS in this process. */
 function answering() {
   const server = createServer((_, response) => response.end('OK'));
   return serve((socket) => server.emit('connection', socket));

@@ -1,8 +1,8 @@
-// WebSockets (RFC 6455). Job.conversation defines what to open, keep open and send. The files in dialects/ define how
-// each server wraps a message.
+// Send messages over WebSockets (RFC 6455). Job.conversation defines the connections and the messages. The files in
+// dialects/ define how each kind of server wraps a message.
 //
-// The framing is our own, with node:net and one read buffer for all connections. With the package `ws`, a message costs
-// about twice as much.
+// The project frames messages itself, with node:net and one read buffer for all connections. With the package `ws`, a
+// message costs about twice as much CPU time.
 
 import { Exchange } from '../recorder.js';
 import { answering } from '../websocket/answering.js';

@@ -31,7 +31,7 @@ export async function answering({ conversation }) {
   return { ...server, conversation: { ...conversation, ...plain } };
 }
 
-/** One WebSocket, on the server's side. */
+/** The server's side of one WebSocket. */
 class Session {
   /** @type {Buffer} */
   rest = NOTHING;

@@ -11,7 +11,7 @@ export function beginsWith(data, start, end, prefix) {
   return end - start >= length && data.compare(prefix, 0, length, start, start + length) === 0;
 }
 
-/** Return the bytes as text for an error. */
+/** Return the bytes as quoted text for an error message. */
 export function quoted(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
   const text = JSON.stringify(data.toString('utf8', start, Math.min(end, start + 80)));
   return end - start > 80 ? `${text}...` : text;

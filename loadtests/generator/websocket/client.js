@@ -1,25 +1,25 @@
-// A WebSocket of a load, as a client of a server that speaks a dialect.
+// Open the WebSockets of a load, as clients of a server with a dialect.
 
 import { Wire } from './wire.js';
 
 /** @import { Endpoint, Failure, OnBytes, OnMessage } from '../types.ts' */
 /** @import { Pool } from './pool.js' */
 
-/** The failure if this side gave up opening a connection. */
+/** The failure of a client that was given up while it was being opened. */
 const GIVEN_UP = /** @type {Failure} */ ({ kind: 'other', text: 'given up' });
 
-/** An idle client: it ignores all messages except pings. It can be opened again and again. */
+/** An idle client, which ignores all messages except pings. A client can be opened repeatedly. */
 export class Client {
   /** @type {Wire | null} */
   wire = null;
   isReady = false;
   wasOpened = false;
-  isText = true;  // the type of the last message
+  isText = true;  // whether the last message was text
   /** @type {any} */
   memory = null; // the dialect's
   payload = ''; // sent last
   /** @type {((failure: Failure | null) => void)[]} */
-  waiting = []; // gets the outcome of its opening
+  waiting = []; // the callbacks for the outcome of opening
 
   /**
    * @param {Pool} pool
@@ -42,7 +42,11 @@ export class Client {
     return this.pool.conversation;
   }
 
-  /** Open it, unless it is opening already. @param {(failure: Failure | null) => void} done gets the outcome */
+  /**
+   * Open the client unless it is already being opened.
+   *
+   * @param {(failure: Failure | null) => void} done called with the outcome
+   */
   open(done, localAddress = this.pool.addressOf(this.place)) {
     this.waiting.push(done);
     if (this.waiting.length === 1) {
@@ -52,7 +56,7 @@ export class Client {
     }
   }
 
-  /** Handle the outcome of its opening. */
+  /** Report the outcome of opening to the waiting callbacks. */
   settle(/** @type {Failure | null} */ failure) {
     const { waiting } = this;
     this.waiting = [];
@@ -64,14 +68,14 @@ export class Client {
     this.wire?.send(this.pool.dialect.wrap(this, payload));
   }
 
-  /** Close it immediately from this side. It doesn't count as lost. */
+  /** Close the client immediately. It doesn't count as lost. */
   destroy(failure = GIVEN_UP) {
     this.wire?.destroy();
     this.wire = null;
     this.settle(failure);
   }
 
-  /** Close it properly. Resolves when it is closed. */
+  /** Close the client with a close frame. The promise resolves when the client is closed. */
   async close() {
     const { wire } = this;
     this.wire = null;
@@ -121,7 +125,7 @@ export class Client {
     this.wire?.send(text);
   }
 
-  /** The client can receive messages. */
+  /** Mark the client as able to receive messages. */
   ready() {
     if (!this.isReady) {
       this.isReady = true;
@@ -137,7 +141,7 @@ export class Client {
     }
   }
 
-  /** The server has accepted the last published message, or its layer was full. */
+  /** Handle the server's answer to the last published message: it was accepted, or the channel layer was full. */
   acknowledged(/** @type {boolean} */ full) {
     this.onAcknowledged(full);
   }

@@ -1,4 +1,4 @@
-// The WebSockets that send and receive messages.
+// Send and receive the messages of a load over WebSockets.
 
 import { nowMs } from '../clock.js';
 import { quoted } from './bytes.js';
@@ -11,7 +11,7 @@ import { lastRead } from './payload.js';
 
 /** A receiver of messages. A lost receiver that is opened again counts as another receiver. */
 class Receiver extends Client {
-  name = 0; // its place among the receivers
+  name = 0; // the client's place among the receivers
 
   ready() {
     this.name = this.isReady ? this.name : this.pool.receiversNamed++;
@@ -57,12 +57,12 @@ export class ReceivingClient extends Receiver {
   }
 }
 
-/** A WebSocket whose messages must come back. Several can be in flight. */
+/** A WebSocket whose messages the server must send back. Several messages can be in flight. */
 export class EchoClient extends Receiver {
   numbers = 0; // the number of measured messages
   unmeasured = 0; // counts down from -1
   /** @type {Map<number, EchoSender>} */
-  underWay = new Map(); // by number, the oldest first
+  underWay = new Map(); // senders by the number of their message, the oldest message first
 
   /**
    * @param {Pool} pool
@@ -86,7 +86,7 @@ export class EchoClient extends Receiver {
   onPayload(data, start, end) {
     const at = nowMs();
     if (!this.pool.payloads.recognise(data, start, end)) {
-      this.underWay.values().next().value?.wasWrong(); // if the server keeps their order, it is the oldest
+      this.underWay.values().next().value?.wasWrong(); // the oldest, if the server keeps the order of messages
     } else if (this.count(at)) {
       this.underWay.get(numberRead())?.succeeded(at);
     } else if (this.isMine()) {
@@ -110,7 +110,7 @@ function numberRead() {
   return lastRead.isMeasured ? lastRead.number : -lastRead.number;
 }
 
-/** A WebSocket that publishes messages in a room, one at a time. It must not receive any. */
+/** A WebSocket that publishes messages in a room, one at a time. It must not receive messages. */
 export class PublishingClient extends Client {
   numbers = 0; // the number of measured messages
   unmeasured = 0;
@@ -145,7 +145,7 @@ export class PublishingClient extends Client {
     if (deliveries !== null && payloads.recognise(data, start, end)) {
       deliveries.stray++;
     } else {
-      this.fail(`the published message was answered by ${quoted(data, start, end)}`);
+      this.fail(`the server answered the published message with ${quoted(data, start, end)}`);
     }
   }
 

@@ -1,4 +1,4 @@
-// Compress messages (RFC 7692). Each message is compressed separately, so connections don't keep a window.
+// Compress messages (RFC 7692). Each message is compressed separately, so connections need no compression window.
 
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 
@@ -12,13 +12,13 @@ const ALLOWED = /^(client_no_context_takeover|server_no_context_takeover|server_
 /**
  * Throw Violation if a server agreed to a parameter that was not offered.
  *
- * @param {string} answer its header Sec-WebSocket-Extensions
+ * @param {string} answer the server's header Sec-WebSocket-Extensions
  */
 export function requireOffered(answer) {
   const [name, ...parameters] = answer.split(';').map((part) => part.trim().toLowerCase());
   const allowed = name === 'permessage-deflate' && parameters.every((parameter) => ALLOWED.test(parameter));
   if (!allowed || !parameters.includes('server_no_context_takeover')) {
-    throw new Violation(`it agreed to the extension '${answer}', and was offered '${OFFER}'`);
+    throw new Violation(`the server agreed to the extension '${answer}', but the client offered '${OFFER}'`);
   }
 }
 
@@ -26,7 +26,7 @@ export function deflate(/** @type {string | Buffer} */ payload) {
   return deflateRawSync(payload, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -END.length);
 }
 
-/** Throws Violation. */
+/** Return the uncompressed message. @throws {Violation} if the message can't be decompressed */
 export function inflate(/** @type {Buffer} */ data) {
   try {
     return inflateRawSync(Buffer.concat([data, END]), {
@@ -34,6 +34,6 @@ export function inflate(/** @type {Buffer} */ data) {
       maxOutputLength: LARGEST,
     });
   } catch (error) {
-    throw new Violation(`it compressed a message wrongly: ${/** @type {Error} */ (error).message}`, 1007);
+    throw new Violation(`the server compressed a message wrongly: ${/** @type {Error} */ (error).message}`, 1007);
   }
 }

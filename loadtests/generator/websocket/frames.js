@@ -1,4 +1,4 @@
-// The framing of RFC 6455, section 5, for a client.
+// Read frames as a client (RFC 6455, section 5).
 
 import { isUtf8 } from 'node:buffer';
 
@@ -14,9 +14,9 @@ const RESERVED = 0x70;
 export const MASKED = 0x80;
 const MAX_CONTROL_BYTES = 125;
 
-/** The maximum size of a message in bytes. All sent messages are much shorter. */
+/** The maximum size of a received message, in bytes. All sent messages are much shorter. */
 export const LARGEST = 64 << 20;
-const SHORT = 128;  // with fewer bytes, a loop is faster than a call
+const SHORT = 128;  // up to this number of bytes, a loop is faster than a call of isUtf8
 
 /** The other side broke a rule of RFC 6455. The connection is closed with `code`. */
 export class Violation extends Error {
@@ -27,7 +27,7 @@ export class Violation extends Error {
 }
 
 /**
- * @typedef {object} Listener of a reader; the bytes are good for the time of the call only
+ * @typedef {object} Listener of a reader; the bytes are valid only during the call
  * @property {(data: Buffer, start: number, end: number, isText: boolean) => void} onMessage gets a complete message
  * @property {(opcode: number, data: Buffer, start: number, end: number) => void} onControl
  */
@@ -36,12 +36,12 @@ export class Violation extends Error {
 export class FrameReader {
   stopped = false;
   /** @type {Buffer | null} */
-  parked = null; // the start of a frame, with space for as much of it as is known
+  parked = null; // the start of an incomplete frame, in a buffer for its header or for the whole frame
   parkedBytes = 0;
   /** @type {Buffer[] | null} */
   fragments = null;  // the parts of an incomplete message
   fragmentsBytes = 0;
-  isText = false; // that message
+  isText = false; // whether the incomplete message is text
   isCompressed = false;
 
   /**
@@ -57,7 +57,7 @@ export class FrameReader {
     this.stopped = true;
   }
 
-  /** Read a piece. Throws Violation. */
+  /** Read a piece of data. @throws {Violation} if the data breaks the rules */
   read(/** @type {Buffer} */ data, /** @type {number} */ at, /** @type {number} */ end) {
     while (at < end && !this.stopped) {
       if (this.parked !== null) {
@@ -98,7 +98,7 @@ export class FrameReader {
       this.parked = null;
       const next = this.take(parked, 0, parked.length);
       if (next < 0) {
-        this.park(parked, 0, parked.length, -next); // only its header was known
+        this.park(parked, 0, parked.length, -next); // only the header of the frame was known
       }
     }
     return taken;
@@ -119,12 +119,12 @@ export class FrameReader {
     }
     const second = data[at + 1];
     if ((second & MASKED) !== 0) {
-      throw new Violation('it masked a frame');
+      throw new Violation('the server masked a frame');
     }
     let header = 2;
     let length = second;
     if (data[at] % 16 >= CLOSE && length > MAX_CONTROL_BYTES) {
-      throw new Violation('it sent a control frame of more than 125 bytes');
+      throw new Violation('the server sent a control frame of more than 125 bytes');
     }
     if (second === 126) {
       header = 4;
@@ -140,7 +140,7 @@ export class FrameReader {
       length = data.readUInt32BE(at + 2) * 2 ** 32 + data.readUInt32BE(at + 6);
     }
     if ((header === 4 && length < 126) || (header === 10 && length < 65536)) {
-      throw new Violation(`it encoded a length of ${length} in more bytes than that takes`);
+      throw new Violation(`the server encoded the length ${length} in more bytes than necessary`);
     }
     requireSize(length);
     const start = at + header;
@@ -162,21 +162,21 @@ export class FrameReader {
     const reserved = first & RESERVED;
     const opcode = first & 0x0f;
     if ((opcode > BINARY && opcode < CLOSE) || opcode > PONG) {
-      throw new Violation(`it sent a frame of the unknown opcode ${opcode}`);
+      throw new Violation(`the server sent a frame with the unknown opcode ${opcode}`);
     }
     const compressed = reserved === RSV1 && this.inflate !== null && (opcode === TEXT || opcode === BINARY);
     if (reserved !== 0 && !compressed) {
-      throw new Violation('it set a reserved bit without an agreed extension');
+      throw new Violation('the server set a reserved bit without an agreed extension');
     }
     if (opcode >= CLOSE) {
       if (!isLast) {
-        throw new Violation('it fragmented a control frame');
+        throw new Violation('the server fragmented a control frame');
       }
       this.listener.onControl(opcode, data, start, end);
     } else if (opcode === 0) {
       this.continued(isLast, data, start, end);
     } else if (this.fragments !== null) {
-      throw new Violation('it started a message before the end of another one');
+      throw new Violation('the server started a message before the end of another message');
     } else if (isLast) {
       this.whole(opcode === TEXT, compressed, data, start, end);
     } else {
@@ -190,7 +190,7 @@ export class FrameReader {
   /** @param {boolean} isLast @param {Buffer} data @param {number} start @param {number} end */
   continued(isLast, data, start, end) {
     if (this.fragments === null) {
-      throw new Violation('it continued a message that it had not started');
+      throw new Violation('the server continued a message that it had not started');
     }
     this.fragments.push(Buffer.from(data.subarray(start, end)));
     this.fragmentsBytes += end - start;
@@ -216,7 +216,7 @@ export class FrameReader {
       end = data.length;
     }
     if (isText && !isValidText(data, start, end)) {
-      throw new Violation('it sent a text that is not UTF-8', 1007);
+      throw new Violation('the server sent text that is not UTF-8', 1007);
     }
     this.listener.onMessage(data, start, end, isText);
   }
@@ -224,7 +224,7 @@ export class FrameReader {
 
 function requireSize(/** @type {number} */ bytes) {
   if (bytes > LARGEST) {
-    throw new Violation(`it sent a message of ${bytes} bytes; ${LARGEST} are taken at most`, 1009);
+    throw new Violation(`the server sent a message of ${bytes} bytes. At most ${LARGEST} bytes are allowed`, 1009);
   }
 }
 

@@ -1,4 +1,4 @@
-// The opening handshake, RFC 6455, section 4.
+// Open a WebSocket with a handshake (RFC 6455, section 4).
 
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -27,7 +27,7 @@ export class Handshake {
       }
     };
     add('Host', new URL(origin).host);
-    add('Origin', origin); // like a page of that server
+    add('Origin', origin); // like a page from the same server
     lines.push('Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13');
     lines.push(`Sec-WebSocket-Key: ${this.key}`);
     if (subprotocols.length > 0) {
@@ -43,8 +43,10 @@ export class Handshake {
   }
 
   /**
-   * Check the answer. Throws NotOpened if the server refused, and Violation.
+   * Check the answer to the handshake.
    *
+   * @throws {NotOpened} if the server refused to open a WebSocket
+   * @throws {Violation} if the answer breaks the rules
    * @param {string} head the head of the answer, without its empty last line
    * @returns {boolean} whether messages may be compressed
    */
@@ -52,7 +54,7 @@ export class Handshake {
     const [first, ...lines] = head.split('\r\n');
     const status = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(first);
     if (status === null) {
-      throw new Violation(`its answer to the handshake starts with '${first.slice(0, 40)}'`);
+      throw new Violation(`the server's answer to the handshake starts with '${first.slice(0, 40)}'`);
     }
     if (status[1] !== '101') {
       throw new NotOpened(`status ${status[1]} instead of 101`);
@@ -60,25 +62,25 @@ export class Handshake {
     const headers = byName(lines);
     const { subprotocols, compression } = this.target;
     if (headers.get('upgrade')?.toLowerCase() !== 'websocket') {
-      throw new Violation('its answer to the handshake has no header Upgrade: websocket');
+      throw new Violation('the answer to the handshake has no header Upgrade: websocket');
     }
     if (!/(^|,)\s*upgrade\s*(,|$)/i.test(headers.get('connection') ?? '')) {
-      throw new Violation('its answer to the handshake has no header Connection: Upgrade');
+      throw new Violation('the answer to the handshake has no header Connection: Upgrade');
     }
     if (headers.get('sec-websocket-accept') !== acceptOf(this.key)) {
-      throw new Violation('its answer to the handshake has the wrong Sec-WebSocket-Accept');
+      throw new Violation('the answer to the handshake has the wrong Sec-WebSocket-Accept');
     }
     const chosen = headers.get('sec-websocket-protocol');
     if (subprotocols.length > 0 && !subprotocols.includes(chosen ?? '')) {
       // The offered subprotocols may contain a secret, so the message doesn't name them.
-      throw new Violation(chosen ? 'it chose a subprotocol that was not offered' : 'it chose no subprotocol');
+      throw new Violation(chosen ? 'the chosen subprotocol was not offered' : 'the server chose no subprotocol');
     }
     const extensions = headers.get('sec-websocket-extensions');
     if (extensions === undefined) {
       return false;
     }
     if (!compression) {
-      throw new Violation(`it agreed to the extension '${extensions}', which was not offered`);
+      throw new Violation(`the server agreed to the extension '${extensions}', which was not offered`);
     }
     requireOffered(extensions);
     return true;
@@ -89,7 +91,7 @@ export function acceptOf(/** @type {string} */ key) {
   return createHash('sha1').update(key + GUID).digest('base64');
 }
 
-/** Headers by their names in lower case. Repeated headers are joined with commas. */
+/** Return the headers by name, in lower case. Repeated headers are joined with commas. */
 function byName(/** @type {string[]} */ lines) {
   /** @type {Map<string, string>} */
   const headers = new Map();

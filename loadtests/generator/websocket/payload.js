@@ -1,14 +1,15 @@
-// Payloads: ASCII text `<token>:<stream>:<number>:`, filled up with x. An unmeasured payload has a dot after the
-// stream. The token identifies the load, and a stream is one sender's messages to one destination. A payload therefore
-// shows its owner and its receivers.
+// Write and recognise payloads. A payload is the ASCII text `<token>:<stream>:<number>:`, padded with x. If the message
+// isn't measured, the stream is followed by a dot. The token identifies the load, and a stream is one sender's messages
+// to one destination. A payload therefore identifies its load and its receivers.
 
 const COLON = 58;
 const DOT = 46;
 const ZERO = 48;
 
 /**
- * The last head that was read: whether it belongs to this load (otherwise the other fields are undefined), whether its
- * message is measured, whether the payload is complete and unchanged, and the position of its end.
+ * The payload that was read last: whether it belongs to this load (otherwise the other fields are undefined), whether
+ * its message is measured, whether the payload is complete and unchanged, its stream and number, and the position of
+ * its end.
  */
 export const lastRead = { isOurs: false, isMeasured: false, isWhole: false, stream: 0, number: 0, end: 0 };
 
@@ -28,7 +29,7 @@ export class Payloads {
     return head + this.filling.slice(head.length);
   }
 
-  /** Return whether the bytes start like a payload. If so, `lastRead` describes it. */
+  /** Return whether the bytes start like a payload. If so, `lastRead` describes the payload. */
   recognise(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
     const { token, size } = this;
     const streamAt = start + token.length;
@@ -56,7 +57,7 @@ export class Payloads {
   }
 }
 
-/** Return whether these bytes are at this place. For few bytes this is faster than a call. */
+/** Return whether `bytes` are at this place in the data. For few bytes, the loop is faster than Buffer.compare. */
 function beginsWith(/** @type {Buffer} */ data, /** @type {number} */ at, /** @type {Buffer} */ bytes) {
   for (let k = 0; k < bytes.length; k++) {
     if (data[at + k] !== bytes[k]) {
@@ -66,7 +67,7 @@ function beginsWith(/** @type {Buffer} */ data, /** @type {number} */ at, /** @t
   return true;
 }
 
-let value = 0; // the end of the last number
+let value = 0; // the result of readNumber
 
 /**
  * @param {Buffer} data

@@ -1,4 +1,4 @@
-// The WebSockets that are open for a whole load, and their outcomes.
+// Open the WebSockets that stay open for a whole load, and count their outcomes.
 
 import { nowMs } from '../clock.js';
 import { Deliveries } from '../deliveries.js';
@@ -13,15 +13,16 @@ import { ConnectSender, EchoSender, PublishSender } from './senders.js';
 
 /** @import { ConnectionCounts, Conversation, Dialect, Endpoint, Failure, Job, Owner, Sends, Slice, Target, Traffic } from '../types.ts' */
 
-// simultaneous openings: enough to keep the server busy, but too few for a refusal because of the backlog
+// The number of connections that are opened at the same time: enough to keep the server busy, but too few to fill its
+// backlog.
 const AT_ONCE = 32;
-// An address has 28,232 ports for one destination by default, and some must remain for others.
+// By default, an address has 28,232 ports for one destination. Some of them must remain for other programs.
 const PORTS = 20_000;
-const ADDRESSES = 8; // consecutive connections need it, because a used port isn't available for some time
+const ADDRESSES = 8; // for consecutive connections, because a used port isn't available for some time
 
 export class Pool {
   traffic = { sent: 0, received: 0 };
-  names = 0; // the names of clients without a room
+  names = 0; // the number of names that nextName has returned
   receiversNamed = 0;
   /** @type {Client[]} */
   clients = [];
@@ -29,10 +30,10 @@ export class Pool {
   echoing = [];
   echoes = 0; // messages that were sent in an open loop
   /** @type {any[]} */
-  free = []; // the clients of the next senders: one client, or one for each room
-  turns = 0; // of publishing
+  free = []; // the clients of the next senders: one client each, or one client for each room
+  turns = 0; // the number of published messages
   connects = 0;
-  closing = 0; // the number of connections outside the pool
+  closing = 0; // the number of connections outside the pool that are being closed
   /** @type {number[]} */
   steps = []; // the number of open clients after each step
   tried = 0;
@@ -40,7 +41,7 @@ export class Pool {
   lost = 0;
   openingTimes = new Times();
   openedInMs = 0;
-  example = ''; // the example of a failure
+  example = ''; // the text of the first failure
   /** @type {Traffic | null} */
   trafficBefore = null;  // the traffic at the start of the measured time
   measuredTraffic = { sent: 0, received: 0 };
@@ -121,10 +122,10 @@ export class Pool {
   }
 
   /**
-   * Open clients, a few at a time. If that many in a row fail, don't try the rest.
+   * Open clients, up to AT_ONCE at a time. After AT_ONCE consecutive failures, don't try the rest.
    *
    * @param {Client[]} clients
-   * @param {(ms: number) => void} onOpened gets the time to open one
+   * @param {(ms: number) => void} onOpened called with the time to open a client
    */
   async openEach(clients, onOpened) {
     let next = 0;
@@ -148,7 +149,7 @@ export class Pool {
   /** @param {Client} client @returns {Promise<Failure | null>} */
   openOne(client) {
     return new Promise((resolve) => {
-      const late = /** @type {Failure} */ ({ kind: 'timeout', text: `not opened in ${this.timeoutMs / 1000} s` });
+      const late = /** @type {Failure} */ ({ kind: 'timeout', text: `opening took over ${this.timeoutMs / 1000} s` });
       const timer = setTimeout(() => client.destroy(late), this.timeoutMs);
       client.open((failure) => {
         clearTimeout(timer);
@@ -157,7 +158,7 @@ export class Pool {
     });
   }
 
-  /** The other side closed an open client. */
+  /** Count an open client that the server closed. */
   onLost(/** @type {string} */ text) {
     if (!this.closed) {
       this.lost++;
@@ -173,12 +174,12 @@ export class Pool {
     return { ...server, path, headers: request.headers, ticket: conversation.script?.ticket };
   }
 
-  /** Return the k-th stream of this process. No two streams of the load are the same. */
+  /** Return the k-th stream of this process. Its number is unique in the load. */
   stream(/** @type {number} */ k) {
     return 1 + this.index + k * this.processes;
   }
 
-  /** Return the name of a stream's room, if it belongs to this process. */
+  /** Return the name of a stream's room, or undefined if the stream belongs to another process. */
   roomOf(/** @type {number} */ stream) {
     return this.rooms.names[this.rooms.ofStream(stream)];
   }
@@ -230,18 +231,20 @@ export class Pool {
     }
     const own = this.free.pop();
     if (own === undefined) {
-      throw new Error(`nothing can be sent to ${does}`);
+      throw new Error(`the conversation '${does}' has no client that can send`);
     }
     return does === 'echo' ? new EchoSender(owner, this, own) : new PublishSender(owner, this, own);
   }
 
-  /** Return the client of the next message in an open loop. Clients take turns, independent of earlier messages. */
+  /** Return the client for the next message in an open loop. Clients take turns, independent of earlier messages. */
   nextEchoing() {
     return this.echoing[this.echoes++ % this.echoing.length];
   }
 
-  /** Traffic, and the number of sends for its mean, count from the start of a measured slice, including the time in
-   * which it settles. */
+  /**
+   * Start a slice. The traffic of a measured slice counts from its start, including the time in which the server
+   * settles. The number of sends by which the traffic is divided counts from the same time.
+   */
   begin(/** @type {Slice} */ { durationMs }) {
     this.rooms.begin(this.receivers);
     this.trafficBefore = durationMs > 0 ? { ...this.traffic } : null;

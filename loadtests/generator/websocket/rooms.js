@@ -1,21 +1,23 @@
-// The rooms in which messages are published, and their members.
+// Assign publishers and receivers to the rooms in which messages are published.
 
 /** @import { Conversation, Job, Sends, Sent } from '../types.ts' */
 /** @import { ReceivingClient } from './clients.js' */
 
-/** The rooms of one process, with their publishers and receivers. In this process, a room is known by its place. The
- * server knows its name. */
+/**
+ * The rooms of one process, with their publishers and receivers. This process identifies a room by its index, and the
+ * server identifies it by its name.
+ */
 export class Rooms {
-  silent = 0; // other processes that may still send in this slice
+  silent = 0; // the number of other processes that may still send in this slice
 
   /** @param {Job} job @param {Conversation} conversation */
   constructor({ index, processes }, { rooms, token }) {
     this.index = index;
     this.processes = processes;
-    // Each load has different rooms, because a server may remember the rooms of earlier loads.
+    // Each load has different names of rooms, because a server may remember the rooms of earlier loads.
     this.names = Array.from({ length: rooms }, (_, room) => `${this.prefix(token)}r${room}`);
     /** @type {ReceivingClient[][]} */
-    this.receivers = this.names.map(() => []);  // the receivers by room that were open at the start of the slice
+    this.receivers = this.names.map(() => []);  // for each room, the receivers that were open at the start of the slice
   }
 
   prefix(/** @type {string} */ token) {
@@ -27,12 +29,12 @@ export class Rooms {
     return this.names;
   }
 
-  /** Return the room of this process's k-th receiver. */
+  /** Return the index of the room of this process's k-th receiver. */
   ofReceiver(/** @type {number} */ k) {
     return k % this.names.length;
   }
 
-  /** Return the room of a stream, or -1 if it belongs to another process. */
+  /** Return the index of a stream's room, or -1 if the stream belongs to another process. */
   ofStream(/** @type {number} */ stream) {
     const k = (stream - 1 - this.index) / this.processes;
     return Number.isInteger(k) ? k % this.names.length : -1;
@@ -48,14 +50,14 @@ export class Rooms {
     }
   }
 
-  /** A message was sent that was due at `intended`, or wasn't sent if this is null. */
+  /** Note a message that was sent or, if its due time is null, withdrawn. */
   wasSent(/** @type {Sent} */ _sent) {}
 
   /**
    * Return the sends to forward to other processes.
    *
-   * @param {boolean} _all whether nothing more is sent in this slice
-   * @returns {Sends | null} null if there are none
+   * @param {boolean} _all whether the slice has no more sends
+   * @returns {Sends | null} null if there are no sends to forward
    */
   take(_all) {
     return null;
@@ -64,8 +66,9 @@ export class Rooms {
 
 /**
  * Rooms with receivers in several processes, used if there are fewer rooms than processes. The k-th process publishes
- * in the k-th room. Each process counts the deliveries to its own receivers. The publishing process tells it, through
- * the harness, which messages were sent and when. The harness converts the times between the processes' clocks.
+ * in the k-th room. Each process counts the deliveries to its own receivers. Through the harness, the publishing
+ * process reports to the other processes which messages it sent and when. The harness converts the times between the
+ * clocks of the processes.
  */
 export class SharedRooms extends Rooms {
   /** @type {Sent[]} */

@@ -1,4 +1,4 @@
-// The WebSockets on which the engine sends.
+// Send the engine's messages on WebSockets.
 
 import { nowMs } from '../clock.js';
 import { Client } from './client.js';
@@ -34,7 +34,7 @@ class Sender {
     this.busy = false;
   }
 
-  /** Handle that the message is sent, or that its connection starts to open. */
+  /** Report to the owner that the message is sent, or that its connection starts to open. */
   wasSent() {
     this.sentAt = nowMs();
     this.owner.onSent(this, this.sentAt);
@@ -46,14 +46,14 @@ class Sender {
   }
 
   failed(/** @type {Failure} */ failure) {
-    if (this.busy) {  // otherwise the send was given up earlier
+    if (this.busy) {  // if the send was given up earlier, the owner has recorded it
       this.busy = false;
       this.owner.onFailed(this, nowMs(), failure);
     }
   }
 }
 
-/** Each send opens a connection, which is closed when it is ready. */
+/** Open a connection for each send, and close the connection as soon as it is ready. */
 export class ConnectSender extends Sender {
   /** @type {Client | null} */
   client = null;
@@ -76,7 +76,7 @@ export class ConnectSender extends Sender {
     }, this.pool.nextAddress());
   }
 
-  /** Close it properly. This is part of the slice. */
+  /** Close a client with a close frame. The slice doesn't end before the client is closed. */
   async close(/** @type {Client} */ client) {
     this.pool.closing++;
     await client.close();
@@ -90,7 +90,7 @@ export class ConnectSender extends Sender {
   }
 }
 
-/** Each send is a message on a client of the pool. A lost client is opened again. */
+/** Send a message on a client of the pool for each send. A lost client is opened again. */
 class MessageSender extends Sender {
   /** @type {EchoClient | PublishingClient | null} */
   client = null;
@@ -114,12 +114,14 @@ class MessageSender extends Sender {
     }
   }
 
-  /** Send the message on its open client. */
+  /** Send the message on the open client. */
   transmit() {}
 }
 
-/** Each send is a message that must come back. In a closed loop, it always uses its own client, otherwise the next
- * client. */
+/**
+ * Send messages that the server must send back. In a closed loop, the sender always uses its own client. In an open
+ * loop, each send uses the next client of the pool.
+ */
 export class EchoSender extends MessageSender {
   /** @type {EchoClient | null} */
   client = null;
@@ -180,16 +182,16 @@ export class EchoSender extends MessageSender {
 }
 
 /**
- * Publish each send in the next room. The message is for all receivers in the room, unless the server answers that it
- * didn't accept it. Without an answer, it counts as accepted. Only one message is sent at a time, because the answers
- * don't identify the message.
+ * Publish a message in the next room for each send. All receivers in the room must receive the message, unless the
+ * server answers that it didn't accept the message. Without an answer, the message counts as accepted. Only one message
+ * is sent at a time, because the answers don't identify the message.
  */
 export class PublishSender extends MessageSender {
   /** @type {PublishingClient} */
   client;
   /** @type {ReceivingClient[]} */
-  receivers = []; // of the message
-  isExpected = false; // whether it is measured and was sent
+  receivers = []; // the receivers of the message
+  isExpected = false; // whether the message is measured and was sent
 
   /** @param {Owner} owner @param {Pool} pool @param {PublishingClient[]} clients one client for each room */
   constructor(owner, pool, clients) {
@@ -239,7 +241,7 @@ export class PublishSender extends MessageSender {
   onAcknowledged(/** @type {boolean} */ full) {
     if (this.busy && full) {
       this.withdraw();
-      this.failed({ kind: 'status', answered: true, text: 'full: the layer did not accept it' });
+      this.failed({ kind: 'status', answered: true, text: 'full: the channel layer did not accept the message' });
     } else if (this.busy) {
       this.succeeded(nowMs());
     }

@@ -1,4 +1,4 @@
-// A ticket that the server gives to a connection before its handshake, such as 'POST /tickets/ .ticket'.
+// Request a ticket, which the server issues before the handshake of a connection, as in 'POST /tickets/ .ticket'.
 
 import { request } from 'node:http';
 
@@ -8,7 +8,7 @@ const MAX_LENGTH = 65_536; // of an answer
 const WITHIN_MS = 10_000;
 
 /**
- * Request a ticket. `.ticket` is its place in the JSON object of the answer.
+ * Request a ticket. In the example above, `.ticket` is its place in the JSON object of the answer.
  *
  * @param {Target} target
  * @param {string} ticket the method, the path and the place
@@ -41,13 +41,13 @@ export function ticketOf({ host, port, headers }, ticket) {
       });
     });
     const fail = (/** @type {Error} */ error) =>
-      signal.aborted ? failed(`gave no complete answer in ${WITHIN_MS / 1000} s`) : reject(error);
+      signal.aborted ? failed(`sent no complete answer in ${WITHIN_MS / 1000} s`) : reject(error);
     sent.on('error', fail);
     sent.end();
   });
 }
 
-/** Return the text or number at a place in JSON. */
+/** Return the string or number at a place in JSON, or undefined if there is none. */
 function valueAt(/** @type {string} */ text, /** @type {string} */ place) {
   try {
     const found = place.split('.').filter(Boolean).reduce((value, key) => value[key], JSON.parse(text));

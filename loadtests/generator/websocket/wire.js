@@ -13,12 +13,12 @@ import { frame } from './write_frame.js';
 /** @import { Socket } from 'node:net' */
 /** @import { Failure, OnBytes, OnMessage, Target } from '../types.ts' */
 
-// All connections share this read buffer, because data is handled before the next read.
+// All connections share this read buffer, because the data is handled before the next read.
 const MEMORY = Buffer.allocUnsafeSlow(256 * 1024);
 const TICKET = '$TICKET'; // in the path
 const END_OF_HEAD = '\r\n\r\n';
 const LONGEST_HEAD = 16 * 1024;
-const CLOSED_WITHIN_MS = 2000; // otherwise the connection is cut
+const CLOSED_WITHIN_MS = 2000; // after this time, the connection is cut
 
 /** @type {Record<string, string>} */
 const OWN_LIMITS = {
@@ -34,8 +34,8 @@ const OVER = 2;
  * @typedef {object} Listener is called until the connection is closed from this side
  * @property {() => void} onOpen the handshake is done
  * @property {OnMessage} onMessage
- * @property {(failure: Failure) => void} onEnd called if it couldn't be opened, or if the other side closed it;
- * `answered` if the failure is an answer to the handshake
+ * @property {(failure: Failure) => void} onEnd called if the WebSocket couldn't be opened, or if the other side closed
+ * it; `answered` if the failure is an answer to the handshake
  */
 
 export class Wire {
@@ -61,12 +61,12 @@ export class Wire {
     this.socket.on('error', (/** @type {Error & {code?: string}} */ error) => {
       const own = OWN_LIMITS[error.code ?? ''];
       if (own !== undefined) {
-        throw new Error(own); // not the server's doing: the generator ends with this message
+        throw new Error(own); // not the server's fault, so the generator exits with this message
       }
       this.fail(failureOf(error));
     });
     this.socket.on('close', () => {
-      const text = this.state === OPENING ? 'closed in the handshake' : 'closed without a word';
+      const text = this.state === OPENING ? 'closed during the handshake' : 'closed without a close frame';
       this.fail({ kind: 'reset', text });
     });
   }
@@ -101,7 +101,7 @@ export class Wire {
     this.write(this.compressed ? frame(TEXT, deflate(text), masking, true) : frame(TEXT, text, masking));
   }
 
-  /** Close it properly, and wait some time for the other side. The listener isn't called any more. */
+  /** Send a close frame, and wait some time until the server closes. The listener is no longer called. */
   async close() {
     if (this.state !== OPEN) {
       this.destroy();
@@ -112,14 +112,14 @@ export class Wire {
     await this.end();
   }
 
-  /** Wait some time until the other side has closed it, too. */
+  /** Wait some time until the server has also closed the connection. */
   async end() {
     const timer = setTimeout(() => this.socket.destroy(), CLOSED_WITHIN_MS);
     await new Promise((resolve) => this.socket.once('close', resolve));
     clearTimeout(timer);
   }
 
-  /** Close it immediately. The listener isn't called any more. */
+  /** Close the connection immediately. The listener is no longer called. */
   destroy() {
     this.state = OVER;
     this.reader.stop();
@@ -130,7 +130,7 @@ export class Wire {
     this.write(frame(CLOSE, Buffer.from([code >> 8, code & 0xff]), this.target.masking));
   }
 
-  /** The connection ended, and not because of this side. */
+  /** Report an end of the connection that this side didn't request. */
   fail(/** @type {Failure} */ failure) {
     if (this.state !== OVER) {
       this.destroy();
@@ -160,7 +160,7 @@ export class Wire {
     const end = this.head.indexOf(END_OF_HEAD, Math.max(0, before - END_OF_HEAD.length));
     if (end < 0) {
       if (this.head.length > LONGEST_HEAD) {
-        throw new Violation(`the head of its answer to the handshake is longer than ${LONGEST_HEAD} bytes`);
+        throw new Violation(`the answer's headers are longer than ${LONGEST_HEAD} bytes`);
       }
       return;
     }
@@ -175,7 +175,7 @@ export class Wire {
     this.reader.read(MEMORY, end + END_OF_HEAD.length - before, bytes);
   }
 
-  /** End it because of the other side's mistake. */
+  /** End the connection because the server refused it or broke the rules. */
   refuse(/** @type {unknown} */ error) {
     if (error instanceof NotOpened) {
       this.fail({ kind: 'status', answered: true, text: error.message });
@@ -183,7 +183,7 @@ export class Wire {
       if (this.state === OPEN) {
         this.sendClose(error.code);
       }
-      this.fail({ kind: 'other', text: `the server broke the rules of WebSockets: ${error.message}` });
+      this.fail({ kind: 'other', text: `WebSocket protocol error: ${error.message}` });
     } else {
       throw error;
     }
@@ -224,18 +224,18 @@ export class Wire {
   }
 }
 
-/** Return the code of a close frame. Throws Violation. */
+/** Return the code of a close frame. @throws {Violation} if the frame breaks the rules */
 function closeCode(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
   if (end - start === 1) {
-    throw new Violation('it sent an incomplete close code');
+    throw new Violation('the server sent an incomplete close code');
   }
   const code = data.readUInt16BE(start);
   const standard = code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006;
   if (!standard && !(code >= 3000 && code <= 4999)) {
-    throw new Violation(`it closed with the code ${code}, which may not be sent`);
+    throw new Violation(`the server closed with the code ${code}, which is not allowed`);
   }
   if (!isValidText(data, start + 2, end)) {
-    throw new Violation('it closed with a reason that is not UTF-8', 1007);
+    throw new Violation('the server closed with a reason that is not UTF-8', 1007);
   }
   return code;
 }

@@ -4,11 +4,11 @@ import { randomFillSync } from 'node:crypto';
 
 import { FIN, MASKED, RSV1 } from './frames.js';
 
-const keys = Buffer.alloc(8192); // random bytes for many masks
+const keys = Buffer.alloc(8192); // random bytes for the masks of many frames
 let keysUsed = keys.length;
 
 /**
- * Create a frame of a client, masked with an unpredictable key.
+ * Create a client's frame, which is masked with an unpredictable key.
  *
  * @param {number} opcode
  * @param {string | Buffer} payload a string is ASCII
@@ -27,7 +27,7 @@ export function frame(opcode, payload, masking = true, compressed = false) {
   return bytes;
 }
 
-/** Create a frame of a server. */
+/** Create a server's frame, which isn't masked. */
 export function serverFrame(/** @type {number} */ opcode, /** @type {Buffer} */ payload) {
   return unmasked(FIN | opcode, payload, 0);
 }

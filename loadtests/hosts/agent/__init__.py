@@ -1,1 +1,1 @@
-"""Run on the servers' machine for the time of one SSH connection: ``python -m loadtests.hosts.agent.main``."""
+"""The agent runs on the servers' machine during one SSH connection: ``python -m loadtests.hosts.agent.main``."""

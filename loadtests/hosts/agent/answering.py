@@ -1,4 +1,4 @@
-"""Answer calls one after the other, until the client is gone."""
+"""Answer the client's calls one after the other, until the client is gone."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from loadtests.errors import NO_ROOM, UserError
 from loadtests.hosts import wire
 from loadtests.hosts.agent.calls import AgentCalls, value_of
 
-GIVEN_UP_S = 20.0  # after this time, the process exits, and the guards end its children
-MAX_WAITING = 16  # the number of calls; a client sends one at a time
+GIVEN_UP_S = 20.0  # After this time, the process exits, and the guards end its children.
+MAX_WAITING = 16  # The maximum number of queued calls. A client sends only one call at a time.
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -28,7 +28,7 @@ class ClientGone(BaseException):
 class Answering:
     """Read calls from one file descriptor, and write answers to another.
 
-    When the client is gone, the main thread gets ClientGone, even in the middle of a call.
+    When the client is gone, ClientGone is raised in the main thread, even in the middle of a call.
     """
 
     def __init__(self, calls_from: int, answers_to: int) -> None:
@@ -37,7 +37,7 @@ class Answering:
         self._calls: queue.SimpleQueue[wire.AgentCall] = queue.SimpleQueue()
 
     def begin(self) -> None:
-        """Start watching the client."""
+        """Start a thread that reads calls and watches the client."""
         for number in SIGNALS:
             signal.signal(number, _gone)
         threading.Thread(target=self._read, daemon=True).start()
@@ -54,7 +54,7 @@ class Answering:
             raise ClientGone from None
 
     def answer(self, calls: AgentCalls) -> None:
-        """Answer until the client is gone, and then raise ClientGone."""
+        """Answer calls until the client is gone, and then raise ClientGone."""
         while True:
             self.send(_answered(calls, self._calls.get()))
 

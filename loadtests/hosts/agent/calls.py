@@ -1,6 +1,6 @@
-"""The agent's methods. Their arguments and values are JSON.
+"""Define the agent's methods, whose arguments and return values are JSON.
 
-They do the same work on the agent's machine as ``loadtests.hosts.local`` on this machine.
+The methods do the same work on the agent's machine as ``loadtests.hosts.local`` does on the local machine.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.setups.application import sample
 
-ENVIRONMENT = (*setups.KNOBS, "DATABASE_URL")  # set by the client, not by the shell of the agent's machine
+ENVIRONMENT = (*setups.KNOBS, "DATABASE_URL")  # set by the client, not by the shell on the agent's machine
 OF_LOCAL = ("require_free", "top_processes", "allot", "machine", "free_memory_mb", "versions")
 OF_SUPERVISOR = ("start", "stop", "programs", "signal", "has", "read", "logs")
 
 
 class AgentCalls:
-    """The agent's methods. ``close`` stops everything that they started."""
+    """The methods that a client can call. The method ``close`` stops everything that was started."""
 
     def __init__(self) -> None:
         self.host = Local()
@@ -58,7 +58,7 @@ class AgentCalls:
             self.end_supervisor(number)
 
     def begin(self, knobs: dict[str, str]) -> AgentFacts:
-        """Set the knobs in the agent's environment."""
+        """Set the knobs in the agent's environment, and return facts about the agent and its machine."""
         for name in ENVIRONMENT:
             os.environ.pop(name, None)
         os.environ.update({name: value for name, value in knobs.items() if name in ENVIRONMENT})
@@ -100,7 +100,7 @@ class AgentCalls:
         sample().prepare()
 
     def supervise(self, env: dict[str, str]) -> tuple[int, str]:
-        # With the published key, anyone who reaches the address could sign data for the project.
+        # The sample project's own key is published, so anyone who can reach the server could sign data with it.
         supervisor = self.host.supervise({**sample().environment, "SECRET_KEY": self._secret, **env})
         supervisor.__enter__()
         self._started += 1
@@ -112,13 +112,13 @@ class AgentCalls:
             supervisor.end()
 
     def usage(self, parts: list[Part], folder: str) -> dict[int, Usage]:
-        # A service's machine also gets calls with the folder of the servers, which is on the servers' machine.
+        # In a call to a service's machine, the folder may be the servers' folder, which is on another machine.
         own = [supervisor.folder for supervisor in self.supervisors.values()]
         return processes.snapshot(parts, Path(folder) if Path(folder) in own else None)
 
     def moment(self, cores: list[int]) -> Moment:
         moment = self.host.moment(cores)
-        # The network interrupts of the load don't count as work of other programs.
+        # Network interrupts that the load causes don't count as the work of other programs.
         return dataclasses.replace(moment, cores_busy_s=moment.cores_busy_s - conditions.interrupts_s(cores))
 
     def others(self) -> OthersMoment:
@@ -140,10 +140,10 @@ class AgentCalls:
 
 
 def value_of(calls: AgentCalls, method: str, arguments: dict[str, Any]) -> Any:
-    """Call a method and return its value.
+    """Call a method of the agent and return its value.
 
     Raises:
-        UserError: If the method fails, doesn't exist, or gets arguments with other names or types.
+        UserError: If the method fails or doesn't exist, or if arguments have wrong names or types.
     """
     owner: Any = calls.host if method in OF_LOCAL else calls
     if method in OF_SUPERVISOR:
@@ -162,14 +162,14 @@ def value_of(calls: AgentCalls, method: str, arguments: dict[str, Any]) -> Any:
 
 
 def _plain(address: str) -> str:
-    """Remove the scope of an address, and convert an IPv4-mapped IPv6 address to IPv4 (RFC 4291, 2.5.5.2)."""
+    """Remove the scope from an address, and convert an IPv4-mapped IPv6 address to IPv4 (RFC 4291, 2.5.5.2)."""
     found = ipaddress.ip_address(address.partition("%")[0])
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return str(mapped or found)
 
 
 def _ipv4(address: str) -> str | None:
-    """Return the address or the first IPv4 address of its interface, or None if there is no such address."""
+    """Return an IPv4 address unchanged. For an IPv6 address, return an IPv4 address of its interface, or None."""
     if ":" not in address:
         return address
     for listed in psutil.net_if_addrs().values():

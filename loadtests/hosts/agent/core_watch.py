@@ -1,4 +1,4 @@
-"""Observe the other load on a generator's core during a load."""
+"""Observe the work of other programs on a generator's core during a load."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from loadtests.observe.other_load import OthersMoment
 
 
 class CoreWatch:
-    """Follow the messages to and from a generator, and add the core's conditions during each load to its result.
+    """Watch a generator's messages, and add the conditions on its core during each load to the load's result.
 
-    The result gets a key ``conditions`` (``conditions.Conditions``). The observation starts with the message that
-    announces a load's start, before there is any load, and ends with the load.
+    The conditions are in the result's key ``conditions`` (``conditions.Conditions``). The observation starts with the
+    message that announces a load, before the first request, and ends with the load.
     """
 
     def __init__(self, core: int) -> None:
@@ -26,8 +26,8 @@ class CoreWatch:
 
     def on_message(self, message: dict[str, Any]) -> None:
         """Handle a message to the generator."""
-        self._load = message.get("load", self._load)  # a stop message has no name
-        # A slice without a duration is a warm-up. Users arrive and warm up in one slice.
+        self._load = message.get("load", self._load)  # A stop message contains no name.
+        # A slice without a duration is a warm-up. A load of users has only one slice, which includes the ramp.
         if message.get("slice", {}).get("durationMs") or "start" in message:
             self._begun = self._moment()
 

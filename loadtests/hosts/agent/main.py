@@ -1,8 +1,8 @@
-"""Answer calls on standard input and output: ``python -m loadtests.hosts.agent.main SECONDS``.
+"""Answer the client's calls on standard input and output: ``python -m loadtests.hosts.agent.main SECONDS``.
 
-Only one agent runs on a machine. A new agent waits up to SECONDS for the previous one to end. When its standard input
-closes, or is silent for a while, the agent ends everything that it started, and exits. If it is killed, the guards end
-what it started (``loadtests.cleanup.guard``).
+Only one agent runs on a machine at a time. A new agent waits up to SECONDS for the previous agent to end. When standard
+input closes, or is silent for a while, the agent stops everything that it started, and exits. If the agent is killed,
+the guards stop its processes (``loadtests.cleanup.guard``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from loadtests.hosts.agent.lock import exclusive
 
 
 def main(free_within_s: float) -> None:
-    """Answer until the client is gone."""
+    """Answer the client's calls until the client is gone."""
     answers_to = os.dup(1)
     os.dup2(2, 1)  # other output would break the messages
     answering = Answering(0, answers_to)

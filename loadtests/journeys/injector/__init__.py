@@ -1,1 +1,1 @@
-"""Run users in a process. ``process`` controls them, and ``recorder`` counts and measures their requests."""
+"""Run users in a process. ``process`` controls the users, and ``recorder`` counts and measures their requests."""

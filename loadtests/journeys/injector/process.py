@@ -1,12 +1,12 @@
-"""Run the users of a journey in a process, the injector.
+"""Run the users of a journey in a process, which is called an injector.
 
-The engine ``locust`` starts one injector with ``python -m``. Several injectors are Locust workers
-(``loadtests.cluster``).
+The engine ``locust`` starts a single injector with ``python -m``. If there are several injectors, they are Locust
+workers (``loadtests.cluster``).
 
-The injector reads lines of JSON: its job (see ``loadtests.engines.locust``), the moment to ``start``, and sometimes
-``stop``. The moment is in seconds of ``time.monotonic``, which all processes of a machine share. It writes lines of
-JSON: ``ready``, ``held`` when all users have arrived, each ``second``, ``over``, and the ``result``. It ends when its
-standard input closes.
+The injector reads lines of JSON: the job (see ``loadtests.engines.locust``), the time to ``start``, and sometimes
+``stop``. The time is in seconds of ``time.monotonic``, which is the same in all processes of a machine. The injector
+writes lines of JSON: ``ready``, ``held`` when all users have arrived, each ``second``, ``over``, and the ``result``. It
+ends when its standard input closes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _OUT = sys.stdout  # only for events; the output of a journey goes to standard e
 
 
 class Injector:
-    """The users of one process, from the first arrival to the last departure. ``write`` gets the events."""
+    """The users of one process, from the first arrival to the last departure. ``write`` receives the events."""
 
     def __init__(self, job: dict[str, Any], write: Callable[..., None]) -> None:
         self.job = job
@@ -94,7 +94,7 @@ class Injector:
             self.users.spawn(self._stay, number, start + after_s).link_exception(_broken)
 
     def _stay(self, number: int, due: float) -> None:
-        """Run one user: one journey, or one after the other.
+        """Run one user, either for one journey or for journeys one after the other.
 
         The random decisions of each journey depend on the load's seed, the user's number and the journey's number.
         """
@@ -112,13 +112,13 @@ class Injector:
             user.hang_up()
 
     def _go(self) -> None:
-        """End the load. Unless it was stopped, give requests in flight the grace period."""
+        """End the load, with a grace period for requests in flight unless the load was stopped early."""
         if self.stopped.is_set():
             self.recorder.cut(time.monotonic())
             self.kind.leaves_at = self.recorder.end
         else:
             self.users.join(timeout=self.job["timeout_s"])
-        # A killed request stays open and counts as unfinished.
+        # The requests of killed users stay open and count as unfinished.
         self.users.kill()
 
     def _beat(self) -> None:
@@ -132,7 +132,7 @@ class Injector:
                 due += BEAT_S
 
     def _wait(self, moment: float) -> None:
-        """Wait until a moment or until the load is stopped."""
+        """Wait until a moment, or until the load is stopped."""
         while (left := moment - time.monotonic()) > 0 and not self.stopped.wait(left):
             pass
 
@@ -142,7 +142,7 @@ class Injector:
 
 
 class Injecting:
-    """Run an injector by its messages: its job, the moment to ``start``, and possibly ``stop``."""
+    """Control an injector by messages: the job, the time to ``start``, and possibly ``stop``."""
 
     def __init__(self, write: Callable[..., None]) -> None:
         self._write_event = write
@@ -153,7 +153,7 @@ class Injecting:
         if self._injector is None:
             self._injector = Injector(message, self._write_event)
             gc.collect()
-            gc.freeze()  # so that the collector doesn't scan these objects again
+            gc.freeze()  # so that the garbage collector doesn't scan these objects again
             self._write_event("ready")
         elif "start" in message:
             gevent.spawn(self._injector.run, message["start"]).link_exception(_broken)
@@ -162,14 +162,14 @@ class Injecting:
 
 
 def journey_in(file: Path, text: str | None = None) -> type[Journey]:
-    """Return the journey in a file or its text. The file may import modules from its folder.
+    """Return the journey in a file, or in its text. The file may import modules from its folder.
 
     Raises:
-        ValueError: If it doesn't contain exactly one journey.
+        ValueError: If the file doesn't contain exactly one journey.
     """
     module = types.ModuleType(f"journey_{file.stem}")
     module.__file__ = str(file)
-    sys.modules[module.__name__] = module  # its dataclasses search the module there
+    sys.modules[module.__name__] = module  # the module's dataclasses need this entry
     sys.path.append(str(file.parent))
     exec(compile(file.read_bytes() if text is None else text, file, "exec"), vars(module))
     found = [
@@ -178,24 +178,24 @@ def journey_in(file: Path, text: str | None = None) -> type[Journey]:
         if inspect.isclass(one) and issubclass(one, Journey) and one.__module__ == module.__name__ and not one.abstract
     ]
     if len(found) != 1:
-        raise ValueError(f"{file} has {len(found)} journeys. One subclass of Journey is needed")
+        raise ValueError(f"{file} contains {len(found)} journeys. It must contain one subclass of Journey")
     return found[0]
 
 
 def write(event: str, **values: Any) -> None:
-    """Write an event as a line."""
+    """Write an event to standard output, as a line of JSON."""
     _OUT.write(json.dumps({"event": event, **values}) + "\n")
     _OUT.flush()
 
 
 def _broken(greenlet: gevent.Greenlet) -> None:
-    """Exit after an error in the journey. The error was printed. A load without this user is not the planned one."""
+    """Exit after an error in a journey, because the load now lacks a user. The error was already printed."""
     sys.stderr.flush()
     os._exit(1)
 
 
 def open_as_many_files_as_allowed() -> None:
-    """Raise the limit of open files, because each user has a connection. The soft limit is usually 1,024."""
+    """Raise the limit on open files, because each user needs a connection. The soft limit is usually 1,024."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,9 +1,9 @@
 """Count and measure the requests and journeys of one injector's users during the measured time.
 
-The recorder counts the requests whose users were ready between ``begin`` and ``end``, including those answered later,
-and the journeys that ended in that time, including those that started earlier. It also measures how long users thought
-and waited in that time. The costs of that time are shared among the successful answers in it, even to earlier requests,
-and the journeys that were completed in it.
+The measured time is from ``begin`` to ``end``. The recorder counts the requests whose users were ready in the measured
+time, including requests that are answered later, and the journeys that ended in the measured time, including journeys
+that started earlier. It also measures how long users thought and waited. The cost of the measured time is divided by
+the number of successful answers, including answers to earlier requests, or by the number of completed journeys.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 from loadtests.journeys.steps import BrokenOff, Observer, Step
 from loadtests.records.histogram import Histogram
 
-ANSWERED = ("status", "wrong-body", "mixed-up", "lost-session")  # the kinds of failure that are answers
+ANSWERED = ("status", "wrong-body", "mixed-up", "lost-session")  # kinds of failures in which the server answered
 HIGHEST_S = 3600.0
-SECOND_DIGITS = 2  # for the times of one second, which has few values
+SECOND_DIGITS = 2  # for the times in a single second, which contains few values
 
 
 class Times:
@@ -29,7 +29,7 @@ class Times:
         self.sum_us = 0
 
     def record(self, seconds: float) -> None:
-        """Count a time."""
+        """Add a time to the distribution."""
         us = round(min(max(seconds, 0.0), HIGHEST_S) * 1e6)
         self.histogram.record(us)
         self.sum_us += us
@@ -62,7 +62,7 @@ class _Second:
 
 
 class Recorder(Observer):
-    """An observer that counts and measures."""
+    """An observer that counts and measures requests and journeys."""
 
     def __init__(self, begin: float, end: float) -> None:
         self.begin = begin
@@ -81,7 +81,7 @@ class Recorder(Observer):
         self.completed = 0
         self.broken = 0
         self._seconds: defaultdict[int, _Second] = defaultdict(_Second)
-        self._returned = 0  # the number of returned seconds
+        self._returned = 0  # the number of seconds that were already returned
 
     def begins(self, due: float) -> None:
         self.begun[self._when(due)] += 1
@@ -91,7 +91,7 @@ class Recorder(Observer):
 
     def sent(self, step: Step) -> None:
         self.under_way.add(step)
-        share = self._share(step)  # also if the step doesn't count, so that routes are in the order of the first user
+        share = self._share(step)  # even if the step doesn't count, so that routes are in the order of the first user
         if self._counts(step):
             share.planned += 1
             self.send_lag.record(step.sent - step.ready)
@@ -133,7 +133,7 @@ class Recorder(Observer):
         self.duration.record(at - due)
 
     def beat(self, late_s: float) -> None:
-        """Count a beat of the process with its scheduling delay."""
+        """Record the scheduling delay of one heartbeat of the process."""
         self.beats.record(late_s)
 
     def cut(self, now: float) -> None:
@@ -142,7 +142,7 @@ class Recorder(Observer):
         self.end = min(self.end, now)
 
     def seconds(self, now: float) -> list[dict[str, Any]]:
-        """Return completed seconds that were not returned before, including seconds without requests."""
+        """Return the completed seconds that weren't returned before, including seconds without requests."""
         rows = []
         while self.begin + self._returned + 1 <= now:
             second = self._seconds.pop(self._returned, None) or _Second()
@@ -153,11 +153,11 @@ class Recorder(Observer):
         return rows
 
     def rest(self) -> list[dict[str, Any]]:
-        """Return the remaining seconds at the end."""
+        """Return the remaining seconds at the end of the load."""
         return self.seconds(self.begin + max(self._seconds, default=-1) + 1) if self._seconds else []
 
     def measured(self, now: float) -> dict[str, Any]:
-        """Return the result at the end. Requests in flight count as unfinished."""
+        """Return the result of the load. Requests in flight count as unfinished."""
         for step in self.under_way:
             self.waited_s += self._within(step.sent, now)
             if self._counts(step):
@@ -228,7 +228,7 @@ class Recorder(Observer):
         return "before" if moment < self.begin else "held" if moment < self.end else "after"
 
     def _within(self, begin: float, end: float) -> float:
-        """Return the measured part of a time."""
+        """Return the part of a period, in seconds, that is in the measured time."""
         return max(0.0, min(end, self.end) - max(begin, self.begin))
 
     def _share(self, step: Step) -> RouteShare:

@@ -1,17 +1,18 @@
-"""Combine all probes to a Bayesian estimate of the capacity, the highest rate that meets the objective.
+"""Combine all probes into a Bayesian estimate of the capacity, the highest rate that meets the objective.
 
-Adaptive estimation of a threshold is an old problem in psychophysics. This is QUEST (Watson and Pelli, *QUEST: a
-Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) with a model of queues:
+Adaptive estimation of a threshold is an old problem in psychophysics. This module uses QUEST (Watson and Pelli, *QUEST:
+a Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) with a model of queues:
 
 - The share of late requests grows exponentially with the rate, as ``exp(slope * (rate / capacity - 1))``. Only the
-  order of the slope is known in advance: 4 means that the queue is half empty at the capacity, and 256 means nearly a
-  cliff.
-- The share rises until all requests are late. This happens at the rate of a server that never pauses, which overloaded
-  probes show. This rate and the capacity therefore determine the slope, for any service times (heavy traffic: Kingman,
-  *The single server queue in heavy traffic*, 1961). Real servers follow this only roughly.
+  magnitude of the slope is known in advance: 4 means that the queue is half empty at the capacity, and 256 means nearly
+  a cliff.
+- The share grows until all requests are late. This happens at the rate of a server that never pauses, which overloaded
+  probes show. This rate and the capacity determine the slope, whatever the service times are (heavy traffic: Kingman,
+  *The single server queue in heavy traffic*, 1961). Real servers only follow this rule roughly.
 - Late requests come in clumps, because a long queue stays long for a while. A steeper slope means a fuller queue and
-  longer clumps. Their length follows from slope and limit for a queue in heavy traffic, a Brownian motion with a drift
-  (Aldous, *Probability Approximations via the Poisson Clumping Heuristic*, 1989). The model therefore counts clumps.
+  longer clumps. In heavy traffic, a queue is a Brownian motion with a drift, so the slope and the limit determine the
+  length of clumps (Aldous, *Probability Approximations via the Poisson Clumping Heuristic*, 1989). The model therefore
+  counts clumps instead of late requests.
 - The speed of the machine differs slightly between probes.
 """
 
@@ -28,26 +29,29 @@ from loadtests.measure.searches.judge import Judgement, Outcome, Tail
 
 Array = NDArray[np.float64]
 
-STEP = 0.004  # the step of the grid of rates, in logarithms
+STEP = 0.004  # the logarithm of the ratio between neighbouring rates of the grid
 SLOPES = np.geomspace(4, 256, 10)
-SPEED_SD = 0.01  # the variation of the machine's speed between probes
-# SLOPE_SD is the uncertainty of a slope from an overload (a standard deviation of its logarithm). The number of answers
-# in an overload varies by VARIES times its square root, and the capacity may be higher than it shows by OVER. If it is
-# misleading, probes have to outweigh NEVER.
+SPEED_SD = 0.01  # the standard deviation of the machine's speed between probes, as a share
+# An overload shows the slope, and the standard deviation of its logarithm is SLOPE_SD. The number of answers in an
+# overload varies by VARIES times its square root. The capacity may be higher by the share OVER than the overload shows.
+# NEVER is the weight of capacities that contradict the overload, so that other probes can correct a wrong conclusion.
 SLOPE_SD, VARIES, OVER, NEVER = 0.4, 2.0, 0.05, 0.01
-MIN_ROOM = 0.02  # the distance between capacity and speed, as a share
+MIN_ROOM = 0.02  # the minimum distance between the capacity and the server's speed, as a share of the capacity
 OVERLOADED = 0.9  # the maximum share of answered requests in an overload
-# multiple of the allowed number above which a queue grows, so that its length depends on the probe's duration
+# With more late requests than this multiple of the allowed number, a queue grows, and its length depends on the
+# duration of the probe.
 MAX_LATE = 10.0
-SINGLE = 0.5  # multiple of the allowed number below which late requests may be single, which shows little about clumps
-# The probability that a probe's outcome is wrong, if no limit on response times decided.
+# With fewer late requests than this multiple of the allowed number, late requests may be isolated, which shows little
+# about clumps.
+SINGLE = 0.5
+# The probability that a probe's outcome is wrong, if a limit on response times didn't decide the outcome.
 WRONG, WRONG_IF_CLEAR = 0.15, 0.02
-NEAR = 0.35  # the distance of the capacity from the middle of the bracket, in logarithms
+NEAR = 0.35  # the distance between the capacity and the middle of the bracket, as the logarithm of their ratio
 DOUBT = 0.15  # the probability that the result of short probes doesn't apply to long ones
 
 
 class Belief:
-    """The knowledge about the capacity: weights of a grid of capacities and slopes."""
+    """The probabilities of all capacities and slopes on a grid."""
 
     def __init__(self, lowest: float, highest: float) -> None:
         self._logs = np.arange(log(lowest) - NEAR, log(highest) + NEAR, STEP)
@@ -55,7 +59,7 @@ class Belief:
         self._normalise()
 
     def expect(self, rate: float) -> None:
-        """Set the expected capacity before the first probe."""
+        """Give more weight to capacities near the expected capacity."""
         self._weights *= np.exp(-abs(self._logs - log(rate)) / NEAR)
         self._normalise()
 
@@ -69,7 +73,7 @@ class Belief:
         self._normalise()
 
     def overloaded(self, rate: float, judgements: Sequence[Judgement]) -> None:
-        """Add the share of answers in probes above the capacity. Ignore them if no queue grew."""
+        """Add the share of answered requests in probes above the capacity. Ignore the probes if no queue grew."""
         tails = [one.tail for one in judgements if one.tail]
         sent, answered = sum(tail.sent for tail in tails), sum(tail.answered for tail in tails)
         allowed, late = sum(tail.allowed for tail in tails), sum(tail.late for tail in tails)
@@ -94,13 +98,13 @@ class Belief:
 
     @property
     def capacity(self) -> float:
-        """The median."""
+        """The estimated capacity, which is the median."""
         found = int(np.searchsorted(np.cumsum(self._by_rate), 0.5))
         return float(np.exp(self._logs[min(found, len(self._logs) - 1)]))
 
     @property
     def spread(self) -> float:
-        """Half of the 68% interval of the capacity, as a share of it.
+        """Half the width of the capacity's 68% interval, as a share of the capacity.
 
         For a normal distribution, this is the standard deviation.
         """
@@ -108,7 +112,7 @@ class Belief:
         return float(np.count_nonzero((cumulated > 0.16) & (cumulated <= 0.84))) * STEP / 2
 
     def rate_with(self, late: float) -> float:
-        """Return the rate with about ``late`` times the allowed number of late requests."""
+        """Return the rate at which the number of late requests is about ``late`` times the allowed number."""
         by_slope: Array = self._weights.sum(axis=1)
         slope = float(np.exp(by_slope @ np.log(SLOPES)))
         return self.capacity * (1 + log(late) / slope)
@@ -142,7 +146,7 @@ class Belief:
 
 
 def _smoothed(seen: Array) -> Array:
-    """Smooth a likelihood for the varying speed of the machine, and make nothing impossible."""
+    """Smooth a likelihood, because the machine's speed varies, and raise it above 0 everywhere."""
     reach = np.arange(-4 * SPEED_SD, 4.01 * SPEED_SD, STEP)
     kernel = np.exp(-0.5 * (reach / SPEED_SD) ** 2)
     kernel /= kernel.sum()

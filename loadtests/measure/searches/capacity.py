@@ -1,6 +1,7 @@
-"""Search for the highest rate that passes: double, bisect, confirm. A state machine without clock or process.
+"""Search for the highest rate that passes: double, bisect, confirm.
 
-A ``Belief`` combines all probes. It selects the next rate, and decides when the capacity is known well enough.
+The search is a state machine that doesn't use a clock or start processes. A ``Belief`` combines all probes, selects the
+next rate, and decides when the capacity is known well enough.
 
 The caller alternates ``next`` and ``record``::
 
@@ -9,7 +10,8 @@ The caller alternates ``next`` and ``record``::
         search.record(judge(measure(step), objective))
     print(step.sentence)
 
-The steps are a coroutine that yields probes and gets judgements, so the search reads from top to bottom.
+The steps are a coroutine that yields probes and receives judgements, so the code of the search reads from top to
+bottom.
 """
 
 from __future__ import annotations
@@ -31,24 +33,27 @@ class Purpose(str, Enum):
     CONFIRM = "confirm"
 
 
-# The length of bisecting probes in short ones: until the capacity is known to NARROW, and after that.
+# Bisecting probes are LONGER times as long as short probes, and LONGEST times as long once the spread of the belief is
+# at most NARROW.
 LONGER, LONGEST = 2, 3
 NARROW = 0.1
-# The late requests that bisecting probes aim at in turn, as a multiple of the allowed number, because more late
-# requests show more. Long probes that don't confirm a rate also aim at more.
+# Bisecting probes alternate between rates at which the number of late requests should be these multiples of the allowed
+# number, because late requests contain the information about the capacity. After a rate near the capacity has passed a
+# long probe, every second long probe also uses MORE_LATE.
 LATE, MORE_LATE = 1.5, 2.0
-# Bisecting ends, and later the search, when the standard deviation of the belief (in precisions) or the number of
-# probes reaches these values. A long probe must also have passed near the capacity: within BELOW or ABOVE it, as a part
-# of the precision. A pass raises the belief, so long probes aim HIGHER until one passes.
+# Bisecting ends if the spread of the belief, as a multiple of the precision, is at most SPREAD, or after MAX_BISECTING
+# probes. The search ends at the same spread, or after MAX_LONG long probes. In addition, a long probe must have passed
+# near the capacity: at most BELOW under it or ABOVE over it, as multiples of the precision. A pass raises the belief,
+# so until a long probe passes, the rates of long probes are HIGHER than the capacity.
 SPREAD = 1.4
 MAX_BISECTING, MAX_LONG = 9, 8
 BELOW, ABOVE, HIGHER = 0.7, 0.4, 0.1
-# The share of a percentile's requests that probes have while doubling and while bisecting.
+# While doubling and while bisecting, probes send these shares of the requests that a percentile needs.
 FEW, SOME = 0.2, 0.5
 
 
 class LimitedBy(str, Enum):
-    """The reason why the result isn't higher."""
+    """The reason why the search found no higher rate."""
 
     SERVER = "server"
     GENERATOR = "generator"
@@ -59,7 +64,7 @@ class LimitedBy(str, Enum):
 
 @dataclass(frozen=True)
 class Probe:
-    """One measurement to make, at a rate per second (see SearchPlan)."""
+    """A measurement that the caller must run, at a rate per second (see ``SearchPlan``)."""
 
     rate: float
     duration_s: float
@@ -79,10 +84,10 @@ class SearchedCapacity:
     """The result of a search.
 
     Attributes:
-        rate: The rate that passed a long probe, or None.
-        above: The lowest rate above it that didn't pass.
-        limited_by: The reason why the result isn't higher.
-        records: All probes.
+        rate: The highest rate that passed a long probe, or None.
+        above: The lowest rate above the result that didn't pass, or None.
+        limited_by: The reason why the search found no higher rate.
+        records: All probes and their judgements.
         unknowable_below: Whether lower rates would need longer probes than allowed.
         unit: The unit of rates.
     """
@@ -96,7 +101,7 @@ class SearchedCapacity:
 
     @property
     def seconds(self) -> float:
-        """The maximum measured time. Probes that can't pass stop early."""
+        """The maximum duration of all probes in seconds. Probes that can't pass stop early."""
         return sum(record.probe.duration_s for record in self.records)
 
     @property
@@ -130,17 +135,17 @@ Answer = Generator[Probe, Judgement, Judgement]
 
 
 class CapacitySearch:
-    """Alternate ``next``, which returns the next probe, and ``record``, which gets its judgement."""
+    """A search for a capacity. ``next`` returns the next probe, and ``record`` must be called with its judgement."""
 
     def __init__(self, plan: SearchPlan | None = None) -> None:
         self.plan = plan or SearchPlan()
         self._records: list[Record] = []
         self._belief = Belief(self.plan.lowest_rate, max(self.plan.lowest_rate, self.plan.max_rate))
         self._below = 0.0  # the highest rate that passed
-        self._above = inf  # the lowest rate that didn't
+        self._above = inf  # the lowest rate that failed
         self._left_s = inf if self.plan.max_s is None else self.plan.max_s
         self._overhead_s = 0.0
-        self._out_of_time = False  # for the current phase of the search
+        self._out_of_time = False  # whether the current phase of the search ran out of time
         self._steps = self._search()
         self._now: Probe | SearchedCapacity = next(self._steps)
 
@@ -154,7 +159,7 @@ class CapacitySearch:
         Args:
             judgement: The judgement.
             left_s: The seconds left for the search.
-            overhead_s: The extra seconds of each probe.
+            overhead_s: The seconds that each probe takes in addition to its duration.
 
         Raises:
             ValueError: If the search is over.
@@ -179,7 +184,7 @@ class CapacitySearch:
         return self._result()
 
     def _double(self) -> Moves:
-        """Double the rate while it passes, or halve it until it passes, to find a pass with a fail above it."""
+        """Double the rate until a probe fails, or halve it until a probe passes."""
         rate = self.plan.first_rate
         while self._above == inf and self._below < self.plan.max_rate and self._has_time(rate, Purpose.DOUBLE):
             yield from self._settle(rate)
@@ -191,7 +196,7 @@ class CapacitySearch:
             yield from self._settle(rate)
 
     def _settle(self, rate: float) -> Moves:
-        """Run short probes of one rate until it is settled or the time is up."""
+        """Run short probes at one rate until they agree on the outcome or the time is up."""
         rate = self.plan.rounded(rate)
         judgements: list[Judgement] = []
         while not settled(judgements):
@@ -204,7 +209,7 @@ class CapacitySearch:
             self._above = rate
 
     def _bisect(self) -> Moves:
-        """Run short probes near the capacity until it is known well enough for long ones."""
+        """Run short probes near the capacity until it is known well enough to start long probes."""
         bracketed = self._above < inf
         self._belief.expect(sqrt(self._below * self._above) if bracketed else self._below)
         self._belief.overloaded(self._above, [one.judgement for one in self._records if one.probe.rate == self._above])
@@ -217,10 +222,10 @@ class CapacitySearch:
                 self._below = max(self._below, rate)
 
     def _confirm(self) -> Moves:
-        """Run long probes until the capacity is known well. One of them must pass near the capacity."""
+        """Run long probes until the capacity is known well and a long probe near the capacity has passed."""
         self._belief.doubt()
         found, hurried = self._below, self._out_of_time
-        self._out_of_time = False  # the remaining time is reserved for this
+        self._out_of_time = False  # the remaining time is reserved for long probes
         longs = 0
         while True:
             self._bracket()
@@ -234,7 +239,10 @@ class CapacitySearch:
             longs += 1
 
     def _bracket(self) -> None:
-        """Set the highest rate near or below the capacity that passed a long probe, and the lowest failed one above."""
+        """Set the highest rate that passed a long probe, and the lowest higher rate that failed.
+
+        A pass far above the estimated capacity doesn't count. If no long probe has passed, set the lowest failed rate.
+        """
         passed = self._confirmed
         failed = [one.probe.rate for one in self._records if one.judgement.outcome is not Outcome.PASS]
         most = self._belief.capacity * (1 + ABOVE * self.plan.precision)
@@ -243,7 +251,7 @@ class CapacitySearch:
         self._above = min((rate for rate in failed if rate > least), default=inf)
 
     def _is_near(self, longs: int) -> bool:
-        """Return whether the passed rate is close to the capacity."""
+        """Return whether the highest rate that passed a long probe is close to the capacity."""
         below, capacity = self._below, min(self._belief.capacity, self._above)
         if not below:
             return False
@@ -251,7 +259,7 @@ class CapacitySearch:
         return near and (self.plan.whole or longs >= MAX_LONG or below * (1 + BELOW * self.plan.precision) >= capacity)
 
     def _next_long(self, longs: int) -> float | None:
-        """Return the rate of the next long probe, or None if no rate passes."""
+        """Return the rate of the next long probe, or None if not even the lowest rate passes."""
         if self._is_near(longs):
             rate = self._belief.rate_with(MORE_LATE if longs % 2 else 1.0)
             return self._within(min(rate, self._below * (1 + self.plan.precision)))
@@ -260,7 +268,7 @@ class CapacitySearch:
             lowest = min(one.probe.rate for one in self._records if one.probe.purpose is Purpose.CONFIRM)
             if lowest <= self.plan.lowest_rate:
                 return None
-            # The result of the short probes isn't confirmed, so go down in growing steps.
+            # Long probes don't confirm the result of the short probes, so lower the rate in growing steps.
             rate = min(rate, lowest / (1 + self.plan.precision) ** 2 ** (longs - 1))
         return self._within(rate)
 
@@ -271,7 +279,7 @@ class CapacitySearch:
         return [one.probe.rate for one in long if one.judgement.outcome is Outcome.PASS]
 
     def _within(self, rate: float) -> float:
-        """Return the nearest allowed rate."""
+        """Return the allowed rate that is nearest to ``rate``."""
         return self.plan.rounded(max(self.plan.lowest_rate, min(rate, self.plan.max_rate)))
 
     def _try(self, rate: float, purpose: Purpose) -> Answer:
@@ -289,7 +297,7 @@ class CapacitySearch:
         return plan.probe_s(rate, max(plan.short_s, min(times * plan.short_s, plan.long_s)), SOME)
 
     def _has_time(self, rate: float, purpose: Purpose) -> bool:
-        """Return whether there is time for one more probe, and after a short one for the long one that confirms it."""
+        """Return whether there is time for one more probe and, after a short probe, for a long probe to confirm it."""
         needed_s = self._seconds(rate, Purpose.CONFIRM)
         if purpose is not Purpose.CONFIRM:
             needed_s += self._seconds(rate, purpose) + 2 * self._overhead_s
@@ -309,7 +317,7 @@ class CapacitySearch:
     def _limit(self) -> LimitedBy:
         if self._out_of_time:
             return LimitedBy.TIME
-        if self._above == inf:  # also if all fails were outvoted
+        if self._above == inf:  # no probe failed, or passed probes contradict all failed probes
             return LimitedBy.MAX_RATE if self._below >= self.plan.max_rate else LimitedBy.SERVER
         ended = [one.judgement.outcome for one in self._records if one.probe.rate == self._above]
         return LimitedBy.GENERATOR if ended[-1] is Outcome.INVALID else LimitedBy.SERVER

@@ -1,11 +1,11 @@
-"""Successive halving: find the best of many candidates for a fraction of the cost to measure all of them well.
+"""Find the best of many candidates by successive halving, at a fraction of the cost of measuring all candidates well.
 
-Each round drops the worse half and measures the rest twice as often, so all rounds take about the same time, and most
-of the time goes to candidates that differ little (Karnin, Koren and Somekh, *Almost optimal exploration in multi-armed
-bandits*, ICML 2013; Jamieson and Talwalkar, *Non-stochastic best arm identification and hyperparameter optimization*,
-AISTATS 2016). A candidate is measured in more blocks instead of for longer, because most of the noise comes from
-starts. This is a pure state machine: ``next`` returns the next measurement, and ``record`` gets the values, until there
-is an ``AdviceOutcome``.
+Each round drops the worse half of the candidates and measures the better half twice as often. All rounds therefore take
+about the same time, and the search spends most of its time on candidates that differ little (Karnin, Koren and Somekh,
+*Almost optimal exploration in multi-armed bandits*, ICML 2013; Jamieson and Talwalkar, *Non-stochastic best arm
+identification and hyperparameter optimization*, AISTATS 2016). Later rounds have more blocks instead of longer trials,
+because most of the noise is due to differences between starts of a server. The search is a pure state machine: ``next``
+returns the next round, and ``record`` receives the measured values, until ``next`` returns an ``AdviceOutcome``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FINALISTS = 2
 
 
 def plan(candidates: int, first_blocks: int) -> list[tuple[int, int]]:
-    """Return the number of candidates and blocks of each round. The last round has two candidates."""
+    """Return the number of candidates and the number of blocks in each round. The last round has two candidates."""
     rounds = [(candidates, first_blocks)]
     while rounds[-1][0] > FINALISTS:
         count, blocks = rounds[-1]
@@ -31,17 +31,17 @@ def plan(candidates: int, first_blocks: int) -> list[tuple[int, int]]:
 
 
 def trials(candidates: int, first_blocks: int) -> int:
-    """Return the maximum number of trials of the whole search."""
+    """Return the maximum number of trials in the whole search."""
     return sum(count * blocks for count, blocks in plan(candidates, first_blocks))
 
 
 def grid_trials(candidates: int, first_blocks: int) -> int:
-    """Return the number of trials to measure every candidate as often as the finalists."""
+    """Return the number of trials if every candidate were measured as often as the finalists."""
     return candidates * sum(blocks for _, blocks in plan(candidates, first_blocks))
 
 
 class Halving:
-    """The search among ``candidates`` (at least two). The first round has ``first_blocks`` blocks."""
+    """A search for the best of two or more ``candidates``. The first round has ``first_blocks`` blocks."""
 
     def __init__(self, candidates: Sequence[str], first_blocks: int, more_is_better: bool = True) -> None:
         self.left = tuple(candidates)
@@ -59,10 +59,10 @@ class Halving:
         return Round(self.left, tuple(range(first, first + self.plan[done][1])))
 
     def record(self, measured: Round, values: Mapping[str, Mapping[int, float]]) -> None:
-        """Add the values of a round, above 0, by candidate and block.
+        """Add the measured values of a round, by candidate and block. All values must be above 0.
 
-        A candidate that isn't in ``values`` is dropped because it failed, even if it was good before. A candidate
-        without a value, because contention made its trials invalid, stays.
+        A candidate that isn't in ``values`` has failed and is dropped, even if it was good before. A candidate without
+        values stays in the search, because contention made its trials invalid.
 
         Raises:
             ValueError: If no candidate is left.
@@ -90,7 +90,8 @@ class Halving:
         last = self.rounds[-1].blocks
         one, other = self._logs[pick], self._logs[runner_up]
         differences = [one[block] - other[block] for block in last if block in one and block in other]
-        # A single difference has no interval, and the best two of many were selected in the same blocks.
+        # A single difference has no interval. If the last round had more than two candidates, the same blocks selected
+        # the best two, so their difference is biased.
         if len(differences) < 2 or len(self.rounds[-1].candidates) > FINALISTS:
             return AdviceOutcome(pick, runner_up)
         found = AdviceOutcome(pick, runner_up, *ratios(intervals.alone(differences)))

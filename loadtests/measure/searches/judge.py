@@ -11,10 +11,10 @@ from loadtests.formatting import plural
 from loadtests.plan.objective import Limit, Objective
 from loadtests.records import Second
 
-# Within these factors of a limit, the result may be chance, so the rate is probed again.
+# If a time is within these factors of its limit, the result may be due to chance, so the rate is probed again.
 DOUBTFUL = (0.5, 2.0)
-# If the last probe of the doubling isn't clear, it is repeated until two probes agree, because a single stall of the
-# machine can make a short probe fail.
+# While the rate is doubled, an unclear probe is repeated until two probes agree, because a single stall of the machine
+# can make a short probe fail.
 AGREE = 2
 
 
@@ -30,14 +30,15 @@ class ProbeFigures:
 
     Attributes:
         rate: The requests per second.
-        percentiles_ms: The time for each limit (p99, delay p99).
-        over: The number of answers above each limit, if it is known. Deliveries and events are converted to messages.
+        percentiles_ms: The measured time for each limit, such as ``p99`` or ``delay p99``.
+        over: The number of answers above each limit, or None if it isn't known. Late deliveries are converted to
+            messages, and late events to requests.
         missing: The share of missing deliveries.
         unconnected: The share of refused and lost connections.
         unstreamed: The share of failed streams.
-        behind: Whether deliveries in progress became more and more.
-        lost: Why the probe was stopped.
-        generator_limit: Why the server was not the limit.
+        behind: Whether the number of outstanding deliveries kept growing.
+        lost: The reason why the probe was stopped early, or None.
+        generator_limit: The reason why the generator, not the server, was the limit, or None.
     """
 
     rate: float
@@ -63,8 +64,8 @@ class Tail:
         late: The number of late requests.
         allowed: The allowed number of late requests.
         sent: The number of sent requests.
-        within: The number of requests that are sent within the limit's time.
-        answered: The number of requests that were successful by the end.
+        within: The number of requests that the generator sends in the time of the limit, such as 50 ms.
+        answered: The number of requests that were answered successfully before the end of the probe.
     """
 
     late: float
@@ -78,8 +79,8 @@ class Tail:
 class Judgement:
     """The judgement of a probe.
 
-    ``clear`` means that all limits are so far away that another probe would be a waste. ``tail`` is set if a limit on
-    response times decided. Tails of probes at the same rate can be added.
+    ``clear`` means that another probe isn't needed, because the measured times are far from all limits. ``tail`` is set
+    if a limit on response times decided the outcome. Tails of probes at the same rate can be added.
     """
 
     outcome: Outcome
@@ -89,11 +90,11 @@ class Judgement:
 
 
 def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
-    """Judge whether the whole probe met the objective, with the first reason if it didn't."""
+    """Judge whether a probe met the objective. If it didn't, the judgement contains the first reason."""
     if measured.generator_limit is not None:
         return Judgement(Outcome.INVALID, measured.generator_limit, clear=False)
     if measured.lost is not None:
-        # Another probe is cheap, and one stall of the machine can make a short probe fail.
+        # The probe is repeated, because this is cheap and a single stall of the machine can make a short probe fail.
         return Judgement(Outcome.FAIL, measured.lost, clear=False, tail=_tail(measured, objective))
     if measured.planned == 0:
         return Judgement(Outcome.INVALID, "no request was planned", clear=False)
@@ -122,11 +123,12 @@ def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
 
 
 def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: Objective) -> str | None:
-    """Return why a probe of ``duration_s`` can't pass any more, based on its timeline so far, or None if it can.
+    """Return why a probe of ``duration_s`` can't pass any more, based on its timeline so far, or None if it still can.
 
-    The function counts requests that are certainly late, relative to the planned requests of the whole probe. In a
-    second with a p99 above the limit, these are 1% of the answers, and with a p50 above it, half of them. Unanswered
-    requests count if they have waited longer than the limit. A timeline has no lags and delays.
+    The function compares the number of requests that are certainly late with the planned requests of the whole probe.
+    If the p99 of a second is above the limit, 1% of its answers are late, and if the p50 is above the limit, 50%.
+    Unanswered requests count if they have waited longer than the limit. A timeline doesn't contain lags and delays, so
+    limits on these times are ignored.
     """
     planned = rate * duration_s
     errors = sum(second.errors for second in timeline)
@@ -141,9 +143,10 @@ def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: 
 
 
 def settled(judgements: Sequence[Judgement]) -> bool:
-    """Return whether there are enough probes of a doubled rate.
+    """Return whether the probes at a doubled rate are enough to decide if it passes.
 
-    One is enough if it is clear, or if it meets the limit on response times. Otherwise two must agree.
+    A single probe is enough if its judgement is clear, or if it meets the limits on response times. Otherwise, two
+    probes must agree.
     """
     if not judgements:
         return False
@@ -162,7 +165,7 @@ def _too_many(share: float, most: float | None, what: str) -> Judgement | None:
 def _of_limit(measured: ProbeFigures, limit: Limit) -> float:
     found = measured.percentiles_ms.get(limit.name)
     if found is None:
-        raise ValueError(f"the probe holds no {limit.name}. It has {', '.join(measured.percentiles_ms)}")
+        raise ValueError(f"the probe contains no {limit.name}, only {', '.join(measured.percentiles_ms)}")
     return found / limit.ms
 
 
@@ -182,7 +185,7 @@ def _tail(measured: ProbeFigures, objective: Objective) -> Tail | None:
 
 
 def _overdue(timeline: Sequence[Second], rate: float, limit: Limit) -> float:
-    """Return the number of requests that have waited longer than the limit."""
+    """Return the number of unanswered requests that have waited longer than the limit."""
     waiting = backlog(timeline)[-1] if timeline else 0
     return max(0.0, waiting - rate * limit.ms / 1000)
 

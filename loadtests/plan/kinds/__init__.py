@@ -1,7 +1,7 @@
-"""The kinds of tests.
+"""Find the kinds of tests.
 
-To add a kind, create a file next to ``requests.py`` with its row in ``KINDS``. The harness finds all files in this
-folder.
+To add a kind, create a file next to ``requests.py`` with a tuple ``KINDS`` that contains the kind. The harness finds
+all files in this folder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Kind", "Test", "every_metric", "from_record", "known", "metric"]
 
 
 def known() -> dict[str, Kind]:
-    """Return all kinds by name, in their order in a report."""
+    """Return all kinds by name, in the order of a report."""
     return _found(tuple(__path__))
 
 
@@ -47,7 +47,7 @@ def from_record(values: Mapping[str, Any]) -> Test:
 
 
 def every_metric() -> tuple[Metric, ...]:
-    """Return all metrics except the roles' metrics, in the order of summary.csv: times, kinds' metrics, then cost."""
+    """Return all metrics except the metrics of roles, in the order of summary.csv: times, kinds, then cost."""
     return tuple(_by_name(tuple(known().values())).values())
 
 
@@ -61,7 +61,7 @@ def metric(name: str) -> Metric:
     """Return the metric with this name.
 
     Raises:
-        ValueError: If the name is unknown. A wrong guess of its direction would reverse a verdict.
+        ValueError: If the name is unknown, because a wrong guess of the metric's direction would reverse a verdict.
     """
     metrics = _by_name(tuple(known().values()))
     if name in metrics:
@@ -69,4 +69,4 @@ def metric(name: str) -> Metric:
     for one in cost_unit.EVERY:
         if (found := one.role_of(name)) is not None:
             return found
-    raise ValueError(f"unknown metric {name!r}. Known are {', '.join(metrics)}")
+    raise ValueError(f"unknown metric {name!r}. Known metrics: {', '.join(metrics)}")

@@ -1,4 +1,4 @@
-"""A test is a work at a pace. Its kind is a row of texts and metrics."""
+"""Define a test, which is a work at a pace. The kind of a test defines its texts and metrics."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
 from loadtests.workload import DEFAULT_ENGINE, Load, Request, SignIn
 
-START_S = 1.5  # for the start of a setup, with health check, contract and stop; used only to estimate the time left
-QUICK_WARMUP_S = 1.0  # the warm-up with --quick
-CEILING_S = 1.0  # the duration of a search for the ceiling
+START_S = 1.5  # The time to start, check and stop a setup, used only to estimate the remaining time.
+QUICK_WARMUP_S = 1.0  # The warm-up with --quick.
+CEILING_S = 1.0  # The duration of a search for the ceiling.
 RECIPE_KNOB = "ORIGIN_RECIPE"
-# Fields that are not shown separately if runs differ, because the exact description includes them.
+# If these fields differ between runs, they aren't shown separately, because the exact description includes them.
 SUMMARISED = ("name", "requests", "recorded", "journey", "path", "file_digest")
 
 
 @dataclasses.dataclass(frozen=True)
 class StartOptions:
-    """The options to start a setup for a test: supporting services and their knobs.
+    """The options to start a setup for a test: supporting services and knobs.
 
     Tests with the same options can share a server.
     """
@@ -59,7 +59,7 @@ class Test:
     engine: str = DEFAULT_ENGINE
     warmup_s: Amount = WARMUP_S
     services: tuple[str, ...] = ()
-    """Supporting services, by the names of supervisor/services."""
+    """The names of supporting services in supervisor/services."""
     recipe: str = ""
     """The origin's recipe: the name of an included recipe, or a path."""
     percentiles: Percentiles = ()
@@ -68,7 +68,7 @@ class Test:
     def __post_init__(self) -> None:
         for key in self.percentiles:
             if not any(one.percentile for one in self.kind.judged_in(self, (key,))):
-                raise ValueError(f"percentiles: {key} has no verdicts in {self.kind}")
+                raise ValueError(f"percentiles: {key} has no verdicts in tests of the kind {self.kind}")
         if self.search is not None:
             self.search[1].require_knowable()
 
@@ -87,7 +87,7 @@ class Test:
 
     @property
     def exact_description(self) -> str:
-        """``short_description`` with digests of its omitted parts, so that two different tests have different texts."""
+        """The ``short_description`` with digests of omitted parts, so that different tests have different texts."""
         digests = [one for one in (self.work.fingerprint, self.pace.fingerprint) if one]
         return f"{self.short_description} ({', '.join(digests)})" if digests else self.short_description
 
@@ -97,12 +97,12 @@ class Test:
 
     @property
     def condition(self) -> str:
-        """The test conditions of its figures, such as ``at 300 requests/s``."""
+        """The conditions under which figures are measured, such as ``at 300 requests/s``."""
         return self.pace.condition(self.work, self.kind.load_unit)
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        """The values that make two tests of a kind comparable. The duration isn't one of them."""
+        """The values that must be equal to compare two tests of a kind. They don't include the duration."""
         return (*self.pace.comparison_key, *self.work.comparison_key)
 
     def same_as(self, other: Test) -> bool:
@@ -112,7 +112,7 @@ class Test:
 
     @property
     def judged(self) -> tuple[Metric, ...]:
-        """The metrics that the report gives verdicts on."""
+        """The metrics for which the report contains verdicts."""
         return self.kind.judged_in(self, self.percentiles)
 
     @property
@@ -129,7 +129,7 @@ class Test:
 
     @property
     def columns(self) -> dict[Metric, str]:
-        """The metrics of the table of figures, with headings."""
+        """The metrics in the table of figures, with their headings."""
         return {metric: heading for metric, heading in self.kind.columns.items() if self.has_metric(metric)}
 
     def has_metric(self, metric: Metric) -> bool:
@@ -138,7 +138,7 @@ class Test:
         return (of_unit and self.kind.has_metric(self, metric)) or metric in self.kind.further_metrics
 
     def why_unknown(self, trial: Trial) -> str:
-        """Return why a valid trial lacks the decisive metric, or an empty string if the kind can't tell."""
+        """Return the reason why a valid trial lacks the decisive metric, or an empty string if it isn't known."""
         if (self.kind.why_unknown is None and self.search is None) or self.decisive.read(trial) is not None:
             return ""
         if self.kind.why_unknown is not None:
@@ -160,12 +160,12 @@ class Test:
 
     @property
     def allowed_failures(self) -> float:
-        """The share of requests, 0 to 1, that may fail without any doubt about the figures."""
+        """The share of requests, from 0 to 1, that may fail without making the figures doubtful."""
         return self.kind.allowed_failures if self.search is None else self.search[0].max_errors
 
     @property
     def load_step(self) -> LoadStep | None:
-        """The test as a step of a load curve, or None if it isn't a step."""
+        """The test as a step of a load curve, or None if the test isn't a step."""
         step = self.pace.step if self.work.has_load_curve else None
         if step is None:
             return None
@@ -184,28 +184,28 @@ class Test:
 
     @property
     def start_options(self) -> StartOptions:
-        """The services and knobs to start a setup with."""
+        """The services and knobs with which a setup is started for the test."""
         return StartOptions(self.services, (*(((RECIPE_KNOB, self.recipe),) if self.recipe else ()), *self.work.knobs))
 
     @property
     def planned_s(self) -> float:
-        """The estimated seconds of a trial without slices, including the start of its setup and services."""
+        """The estimated seconds of a trial without slices, including the start of the setup and its services."""
         more_s = self.work.opening_s + database_times.planned_left_s(self.services, self.pace.seconds)
         return START_S * (1 + len(self.services)) + self.pace.with_warmup_s(self.warmup_s) + more_s
 
     @property
     def planned_interleaved_s(self) -> float:
-        """The estimated seconds of a trial in slices, without the start."""
+        """The estimated seconds of a trial in slices, without the start of the setup."""
         return self.warmup_s + slices.seconds(self.pace.seconds) + self.work.opening_s
 
     def load(
         self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0
     ) -> Load:
-        """Create the load on a server.
+        """Create the load for a server.
 
         Args:
             origin: The address of the server, without a path.
-            requests: The test's requests in the form for this server.
+            requests: The test's requests, adapted to this server.
             bodies: The expected bodies (see ``Load``).
             core: The core of the load generator.
             seed: The seed of random decisions. It is the same for all setups of a block.
@@ -267,7 +267,7 @@ class Test:
         return dataclasses.replace(self, work=self.work.with_processes(processes))
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Test:
-        """Return the test with its users on another journey. A test without users isn't changed.
+        """Return the test with another journey or login for its users. A test without users isn't changed.
 
         Args:
             file: The file of the journey. None keeps the test's journey.
@@ -298,7 +298,7 @@ class Test:
 
 
 class _Common(msgspec.Struct):
-    """The fields that all tests have in their record."""
+    """The fields in the records of all tests."""
 
     name: Name
     engine: str

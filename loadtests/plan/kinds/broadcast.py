@@ -1,6 +1,6 @@
-"""Messages to all receivers in a room.
+"""Define tests that send messages to all receivers in a room.
 
-The kinds measure the delay of each delivery and the share that never arrives.
+The tests measure the delay of each delivery, and the share of deliveries that never arrive.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Broadcast(Talk):
     """Publish messages to rooms of receivers.
 
     The ``publishers`` publish into the ``rooms`` in turn. The ``receivers`` are distributed over the rooms, and each
-    receives exactly the messages of its room. The rates of a search are in deliveries.
+    receiver receives exactly the messages in its room. The rates in a search are numbers of deliveries per second.
     """
 
     does = "broadcast"
@@ -40,13 +40,13 @@ class Broadcast(Talk):
     slice_grace_s = SLICE_GRACE_S
 
     receivers: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections that only receive.")] = 100
-    rooms: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="The number of their rooms.")] = 1
+    rooms: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="The number of rooms.")] = 1
     publishers: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections that publish.")] = 1
 
     def __post_init__(self) -> None:
         if self.rooms > self.receivers:
             few = plural(self.receivers, "receiver")
-            raise ValueError(f"rooms: is {self.rooms:,}, but there are only {few}. Each room needs at least one")
+            raise ValueError(f"rooms: is {self.rooms:,}, but there are only {few}. Each room needs a receiver")
 
     @property
     def audience(self) -> dict[str, Any]:
@@ -68,11 +68,11 @@ class Broadcast(Talk):
         return f" {self.loop_condition(clients)}"
 
     def loop_condition(self, clients: int | None) -> str:
-        return "as fast as they are taken"
+        return "as fast as they are accepted"
 
 
 def _delay(prefix: str, key: str, label: str, called: str, question: str) -> Metric:
-    """Create a percentile metric of ``lag`` (each delivery's delay) or ``last`` (the last delay of a message)."""
+    """Create a percentile metric of ``lag`` (each delivery's delay) or ``last`` (the longest delay of each message)."""
     return percentile_of(
         LAG if prefix == "lag" else LAST,
         key,
@@ -103,8 +103,8 @@ LAG_P50, LAG_P95, LAG_P99 = (
 LAST_P50, LAST_P99 = (
     _delay("last", key, "last receiver", "time to the last receiver", f"{question} ({key})")
     for key, question in (
-        ("p50", "typical time until the last receiver has a message"),
-        ("p99", "time until the last receiver has a message that 1 in 100 exceeds"),
+        ("p50", "typical time to the last receiver of a message"),
+        ("p99", "time to the last receiver that 1 message in 100 exceeds"),
     )
 )
 DELIVERIES_PER_S = DELIVERIES.metric("deliveries_per_s", "deliveries", "deliveries/s", _per_s, more_is_better=True)
@@ -121,7 +121,7 @@ KINDS = (
         ceiling_metric=DELIVERIES_PER_S,  # a layer accepts more messages than it delivers
         cost_unit=DELIVERIES,
         load_unit="message",
-        time_name="time until it was taken",
+        time_name="time until acceptance",
         metrics=(LAG_P50, LAG_P95, LAG_P99, LAST_P50, LAST_P99, DELIVERIES_PER_S, WIRE_BYTES_EACH),
         supporting_metrics=(DELIVERED,),
         judged=(LAG_P50, _TAIL, LAST_P50, DELIVERIES.cpu),
@@ -129,10 +129,10 @@ KINDS = (
         loop_judged=(DELIVERIES_PER_S,),
         heading="Broadcasts over WebSockets",
         about=(
-            "Lag is the time from the intended publication of a message until it arrives, at every receiver. Messages "
-            "that are missing at the end of the grace period count as infinitely late. A setup that loses more than 1 "
-            "in 10,000 gets this as its verdict. Last is the time until the last receiver of a message has it. Setups "
-            "of Channels whose label doesn't contain a layer use the in-memory layer, which is only for tests: its "
+            "Lag is the time from the intended publication of a message to its arrival, for each receiver. Messages "
+            "that are missing at the end of the grace period count as infinitely late. If a setup loses more than 1 "
+            "in 10,000, the verdict shows the loss. Last is the time until a message has reached its last receiver. "
+            "Channels setups without a layer in their label use the in-memory layer, which is only for tests: its "
             "work for a message grows with the square of the number of receivers."
         ),
         caption="Lag, ms: {what}",
@@ -158,7 +158,7 @@ KINDS = (
         work=Broadcast,
         cost_unit=DELIVERIES,
         load_unit="message",
-        time_name="time until it was taken",
+        time_name="time until acceptance",
         supporting_metrics=(DELIVERED,),
         heading="Capacity for broadcasts",
         about=(

@@ -1,4 +1,4 @@
-"""Open and close WebSockets: the time until one is ready, and the number that can be opened."""
+"""Define tests that open and close WebSockets, and measure how long that takes and how many can be opened."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadtests.plan.metrics import P50, P95, P99, capacity_of, rate_of
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Connect(Talk):
-    """Each send opens a connection, and closes it when it is ready."""
+    """Open connections, and close each connection as soon as it is ready."""
 
     does = "connect"
 
@@ -50,8 +50,8 @@ KINDS = (
         loop_judged=(OPENED, CONNECTIONS.cpu),
         heading="Opening WebSockets",
         about=(
-            "The time from the intended start of a connection until it can receive: TCP, the handshake, and the first "
-            "messages of the dialect. The connection is then closed."
+            "The time from the intended start of a connection until it can receive messages: TCP, the handshake, and "
+            "the first messages of the dialect. The connection is then closed."
         ),
         caption="{latency}, ms: {what}",
         columns={P50: "p50", P95: "p95", P99: "p99", OPENED: "opened/s", CONNECTIONS.cpu: "CPU ms each"},
@@ -68,9 +68,9 @@ KINDS = (
         time_name="time to open",
         heading="Capacity for opening WebSockets",
         about=(
-            "The highest fixed rate of new connections within the objective for the time until they can receive and "
-            "for refusals, without a growing backlog. If something other than the server ended a search, the capacity "
-            "is a lower bound."
+            "The highest fixed rate of new connections within the objective for the time until they can receive "
+            "messages and for refusals, without a growing backlog. If something other than the server ended a search, "
+            "the capacity is a lower bound."
         ),
     ),
 )

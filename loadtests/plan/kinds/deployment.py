@@ -34,10 +34,10 @@ WAYS = {
     "restart": "while it is restarted",
     "kill": "while a worker is killed",
 }
-AGAIN = 3  # if this many seconds at the end differ from the usual ones, the disturbance hasn't ended
+AGAIN = 3  # if all of the last three seconds differ from the usual values, the disturbance hasn't ended
 QUICK_REQUESTS = (60, 20)
 OF_CLIENTS = ("keep-alive", "closing")
-HOW_CONNECTED = ("protocol", "clients", "resumption", "silent")  # not keys of this test: it uses both kinds of clients
+HOW_CONNECTED = ("protocol", "clients", "resumption", "silent")  # not keys, because the test uses both kinds of clients
 LOSSES = ("refused", "reset", "502/503", "timed out", "other")
 Way = Annotated[
     Literal["reload", "max-requests", "restart", "kill"], Meta(description="The way to replace the server's processes.")
@@ -49,7 +49,7 @@ Jitter = Annotated[Ordinal, Meta(description="With max-requests: the maximum ran
 class Deploying(Requests):
     """Send HTTP requests while the server's processes are replaced.
 
-    Half of each request's share comes from clients that keep connections, and half from clients that open a connection
+    Half of the requests come from clients that keep their connections, and half from clients that open a new connection
     for each request.
     """
 
@@ -112,7 +112,7 @@ class Deploying(Requests):
 
 
 def _of_both(requests: Sequence[Request]) -> tuple[Request, ...]:
-    """Return each request once for each kind of client."""
+    """Return each request twice, once for each kind of client."""
     return tuple(
         dataclasses.replace(request, name=f"{request.name}, {client}", closes=client == "closing")
         for request in requests
@@ -146,7 +146,7 @@ def _of_kind(kind: str) -> Callable[[Result], int]:
 
 
 def lost_by(result: Result, client: str) -> int:
-    """Return the number of lost requests of one kind of clients (a value of OF_CLIENTS)."""
+    """Return the number of requests that clients of one kind lost. The kind is a value of OF_CLIENTS."""
     return sum(one.planned - one.ok for one in result.requests if one.name.endswith(f", {client}"))
 
 
@@ -154,8 +154,8 @@ def disturbed_s(trial: Trial) -> float | None:
     """Return how many seconds after the start of the replacement differ from the seconds before it.
 
     Returns:
-        The seconds. Infinity if the disturbance hadn't ended by the end. None if the setup didn't hold the rate before
-        the replacement, or if there are too few seconds to know the usual values.
+        The number of seconds, infinity if the disturbance lasted until the end, or None if the usual values aren't
+        known, because the setup didn't sustain the rate before the replacement or because there are too few seconds.
     """
     found, result = done(trial), trial.result
     if found is None or result is None:
@@ -175,7 +175,7 @@ def downtime_ms(trial: Trial) -> float | None:
 
 
 def _longest_ms(trial: Trial) -> float | None:
-    """Return the longest time that a request took until it was answered, failed or abandoned."""
+    """Return the longest time until a request was answered, failed or abandoned."""
     if done(trial) is None or trial.result is None:
         return None
     failed = trial.result.histograms.get("failed")
@@ -195,7 +195,7 @@ def _memory(read: Callable[[Deployment], float]) -> Callable[[Trial], float | No
 
 
 def _why_unknown(trial: Trial) -> str:
-    return "none of its processes was replaced"
+    return "none of the server's processes was replaced"
 
 
 LONGEST = Metric(
@@ -214,13 +214,13 @@ BEFORE = Metric("memory_before_mb", "memory before", "MB", _memory(lambda found:
 AFTER = Metric("memory_after_mb", "memory after", "MB", _memory(lambda found: found.after_mb), short="MB after")
 METRICS = (LONGEST, BEFORE, AFTER)
 LOST = _lost("lost", "requests lost", lambda result: sum(losses(result).values()))
-DISTURBED = TrialCount("s not as before", "seconds that were not as before", disturbed_s, bad=True)
+DISTURBED = TrialCount("s not as before", "seconds disturbed by the replacement", disturbed_s, bad=True)
 DOWNTIME = TrialCount("downtime, ms", "milliseconds in which every request failed", downtime_ms, bad=True)
 COUNTED = (
     LOST,
     DOWNTIME,
     *(_lost(kind, f"requests lost, {kind}", _of_kind(kind)) for kind in LOSSES),
-    *(_lost(client, f"requests of {client} clients lost", partial(lost_by, client=client)) for client in OF_CLIENTS),
+    *(_lost(client, f"requests lost by {client} clients", partial(lost_by, client=client)) for client in OF_CLIENTS),
     DISTURBED,
 )
 
@@ -239,13 +239,13 @@ KINDS = (
         heading="Deployments",
         about=(
             "The server's processes are replaced under a fixed rate. Half of the clients keep their connections, and "
-            "half open one for each request. The load generator never retries, because retries would hide lost "
-            "requests. Downtime is the longest time in which every request failed, by the times at which they were "
-            "due. The table has the median of the trials. The longest wait is the time from the moment a request was "
-            "due until it was answered, failed or timed out. The table counts the seconds after the start of the "
-            "replacement with fewer successful answers than before, or with a p50 that differs by more than "
+            "half open a new connection for each request. The load generator never retries, because retries would hide "
+            "lost requests. Downtime is the longest period in which every request that was due failed. The table shows "
+            "the median of the trials. The longest wait is the time from the moment a request was due until it was "
+            "answered, failed or timed out. The table counts the seconds after the start of the replacement with fewer "
+            "successful answers than before, or with a p50 that differs by more than "
             f"{TIME_SLACK:.0%}. Memory is the sum over all processes of the setup, before and after the load. CPU time "
-            "is unknown, because processes that end take it with them."
+            "is unknown, because the CPU time of processes that have ended can't be read."
         ),
         caption="Lost requests: {what}",
         columns={LONGEST: "longest wait, ms", P99: "p99, ms", BEFORE: "MB before", AFTER: "MB after"},

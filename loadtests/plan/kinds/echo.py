@@ -1,4 +1,7 @@
-"""Messages over WebSockets that must come back: response times, throughput and capacity of echoes."""
+"""Define tests that send messages over WebSockets and wait for the echoes.
+
+The tests measure response times, throughput or capacity.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +49,10 @@ class Echo(Talk):
 
 
 def _wire_bytes(trial: Trial) -> float | None:
-    """Return the bytes in both directions, over all connections, for the billed messages (see ``Result``).
+    """Return the number of bytes in both directions, over all connections, for the billed messages (see ``Result``).
 
     Returns:
-        The bytes, or None if they weren't counted.
+        The number of bytes, or None if bytes weren't counted.
     """
     result = trial.result
     if result is None or result.connections is None:
@@ -57,12 +60,12 @@ def _wire_bytes(trial: Trial) -> float | None:
     total = float(result.connections.sent_bytes + result.connections.received_bytes)
     counted_alone = result.deliveries is not None and result.deliveries.in_time is None
     if counted_alone and result.billed and result.ok:
-        total *= result.billed / result.ok  # runs without in_time didn't count bytes while a server settled
+        total *= result.billed / result.ok  # older runs, without in_time, didn't count bytes while a server settled
     return total
 
 
 def wire_bytes_of(one: CostUnit) -> Metric:
-    """Create the metric of the bytes for each unit that a test counts."""
+    """Create the metric of the bytes on the wire per unit, such as a message."""
 
     def read(trial: Trial) -> float | None:
         total, count = _wire_bytes(trial), one.count(trial)
@@ -103,8 +106,8 @@ THROUGHPUT = Kind(
     judged=(MESSAGES_PER_S, MESSAGES.cpu),
     heading="Throughput of echoes",
     about=(
-        "Messages that came back per second. In a closed loop each connection waits for its message before it sends "
-        "again, so a slow server is sent less: read the response times of such a test as part of its throughput."
+        "Messages that came back per second. In a closed loop, each connection waits for its echo before the next "
+        "message, so a slow server gets fewer messages. Its response times are part of its throughput."
     ),
     caption="Throughput: {what}",
     columns={MESSAGES_PER_S: "messages/s", P50: "p50, ms", P99: "p99, ms", DELIVERED: "came back, %"},

@@ -14,8 +14,8 @@ from loadtests.plan.kinds.talk import Connections, Talk
 from loadtests.records import Connections as ConnectionsRecord
 from loadtests.records import Process, Trial
 
-STEPS = 4  # the number of steps, with a measurement of the memory after each
-STEP_S = 1.0  # the approximate time of each step
+STEPS = 4  # The number of steps. The memory is measured after each step.
+STEP_S = 1.0  # The approximate time of a step.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -52,13 +52,13 @@ class Idle(Talk):
 
 
 def memory_kb(trial: Trial, processes: Iterable[Process]) -> float | None:
-    """Return the growth of some processes of a trial, in KB per connection.
+    """Return how much the memory of some processes in a trial grows per connection, in KB.
 
-    It is the slope of the least-squares line through the memory at several numbers of connections. The slope doesn't
+    This is the slope of the least-squares line through the memory at several numbers of connections. The slope doesn't
     include memory that is allocated once.
 
     Returns:
-        The memory, or None if no connections were opened or the memory wasn't measured.
+        The growth, or None if no connections were opened or the memory wasn't measured.
     """
     connections = trial.result.connections if trial.result else None
     if connections is None:
@@ -69,9 +69,9 @@ def memory_kb(trial: Trial, processes: Iterable[Process]) -> float | None:
 
 
 def _points(process: Process, connections: ConnectionsRecord) -> list[tuple[int, float]]:
-    """Return the numbers of connections and the memory of a process in MB.
+    """Return pairs of a number of connections and the memory of a process in MB.
 
-    Older runs open all connections at once. For these, use the memory before the load and at the end.
+    Older runs opened all connections at once. For these runs, use the memory before the load and at the end.
 
     Returns:
         The pairs, or an empty list if fewer than two numbers of connections are known.
@@ -95,7 +95,7 @@ MEMORY = HELD.metric(
     short="memory",
     better="smaller",
     worse="larger",
-    question="memory a connection",
+    question="memory per connection",
     first="takes the least",
 )
 OPENED_IN = HELD.metric("opened_in_s", "time to accept all", "s", _opened_in_s)
@@ -113,8 +113,8 @@ KINDS = (
         heading="Idle WebSockets",
         about=(
             "The growth of the memory of a setup's processes with each connection: the slope of a line through their "
-            "memory at several numbers of connections, so that fixed allocations don't count. CPU time is for "
-            "heartbeats."
+            "memory at several numbers of connections, so that fixed allocations don't count. The CPU time is "
+            "spent on heartbeats."
         ),
         caption="Cost of a connection: {what}",
         columns={MEMORY: "KB each", OPENED_IN: "all open after, s", HELD.cpu: "CPU µs/s each"},

@@ -1,4 +1,7 @@
-"""Users' journeys: the response times, the share of completed journeys, and the users that meet an objective."""
+"""Define tests with users' journeys.
+
+The tests measure response times, the share of completed journeys, or the most users within an objective.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from loadtests.plan.metrics import P50, P95, P99, Metric
 from loadtests.plan.times import ANSWERS, of_method
 from loadtests.records import Trial
 
-# The time of one journey and the think time after it. The first user starts again when the last one arrives, so
-# journeys end evenly over time. After a shorter ramp, many journeys end at the same time, and the number in a time
-# window depends on chance.
+# The time of one journey and the think time after it. The first user starts again when the last user arrives, so that
+# journeys end evenly over time. After a shorter ramp, many journeys would end at the same time, and the number of
+# journeys in the measured time would depend on chance.
 RAMP_S = 13.0
 
 
@@ -90,8 +93,8 @@ KINDS = (
             "Users walk through the application step by step, and pause in between. Response time starts when a user "
             "is ready, and covers all requests of all users. The tables below separate GET and POST. If a fixed "
             "number of users repeats the journey, the request rate follows from their number, their pauses and the "
-            "response time. It isn't a capacity, because a slow server gets fewer requests. If new users arrive at a "
-            "rate, they arrive even if answers are slow. Percentiles are means over trials."
+            "response time. This rate isn't a capacity, because a slow server gets fewer requests. If new users arrive "
+            "at a rate, they arrive even if answers are slow. Percentiles are means over trials."
         ),
         caption="{latency}, ms, and journeys: {what}",
         columns={

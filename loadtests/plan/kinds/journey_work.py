@@ -1,4 +1,4 @@
-"""Users who run a journey: the journey, its address, their think times and their login."""
+"""Define the work of users who run a journey: the journey, its path, the think times and the login."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from typing import Self
 
 DEFAULT_JOURNEY = "questionnaire"
-REQUESTS, THINKS = 18.5, 7.75  # averages of the questionnaire: three in four users get the page about their employer
-MAX_BYTES = 10_000_000  # of a journey's file
-QUICKER = 20.0  # the speed-up of users' thinking in a quick test, so that some users finish
+REQUESTS, THINKS = 18.5, 7.75  # Averages of the questionnaire. Three in four users get the page about their employer.
+MAX_BYTES = 10_000_000  # The maximum size of a journey's file.
+QUICKER = 20.0  # Think times in a quick test are shorter by this factor, so that some users finish.
 
 Think = Annotated[float, Meta(ge=SHORTEST_S, le=LONGEST_S, extra={"duration": True})]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JourneyWork(Work):
-    """Run a ``journey`` with simulated users.
+    """Run a journey with simulated users.
 
     Args:
         journey: The name of a journey in ``loadtests.journeys``, or a file with a journey.
-        file_digest: The digest of that file.
+        file_digest: The digest of the journey's file.
         path: The path of the application's first page.
-        think_s: The shortest and the longest think time.
-        injectors: Processes that share the users.
+        think_s: The shortest and the longest think time in seconds.
+        injectors: The number of processes that share the users.
         sign_in: The way in which each user logs in at the start of a journey, if any.
     """
 
@@ -57,14 +57,14 @@ class JourneyWork(Work):
     file_digest: str | None = dataclasses.field(default=None, metadata={"key": None})
     path: str = dataclasses.field(metadata={"key": None})
     think_s: tuple[Amount, Amount] = dataclasses.field(metadata={"key": None})
-    injectors: Annotated[int, Meta(ge=1, le=MAX_PROCESSES, description="Processes that share the users.")] = 1
+    injectors: Annotated[int, Meta(ge=1, le=MAX_PROCESSES, description="The processes that share the users.")] = 1
     sign_in: SignIn | None = dataclasses.field(default=None, metadata={"key": None})
 
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
         path = Annotated[str, Meta(description="The path of the application. By default, the journey's path.")]
         think = Annotated[
-            list[Think] | Think, Meta(description="The think time of users: a duration, or a list of two.")
+            list[Think] | Think, Meta(description="The think time of users: one duration, or a list of two.")
         ]
         return {**super().keys(values), "path": (path | None, None), "think": (think, (1.0, 2.0))}
 
@@ -77,7 +77,7 @@ class JourneyWork(Work):
         think = values["think"]
         ends = [think, think] if isinstance(think, float) else think
         if len(ends) != 2:
-            raise ValueError(f"think: contains {len(ends)}. It must be one duration or two, such as ['1s', '2s']")
+            raise ValueError(f"think: is a list of {len(ends)}. It must be one duration or two, such as ['1s', '2s']")
         if ends[0] > ends[1]:
             raise ValueError(f"think: is from {ends[0]:g} to {ends[1]:g} s. Write the shorter time first")
         return cls(
@@ -105,7 +105,7 @@ class JourneyWork(Work):
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        # The identity of the file, not its folder.
+        # The same file in another folder is the same journey.
         return (Path(self.journey).stem, self.file_digest, self.path, self.think_s, self.sign_in)
 
     def subject(self, pace: Pace) -> str:
@@ -170,19 +170,19 @@ def _journey(text: str, place: TablePlace) -> str:
     """Return the name of an included journey, or the path of a file with a journey.
 
     Raises:
-        UserError: If there is no such file below the folder.
+        UserError: If the study's folder contains no such file.
     """
     if text in journeys.known():
         return text
     if not text.endswith(".py"):
-        raise ValueError(f"journey: {unknown('journey', text, journeys.known())} Or name a file, mine.py")
+        raise ValueError(f"journey: {unknown('journey', text, journeys.known())} Or name a file, such as mine.py")
     return str(place.inside("journey", text))
 
 
 def path_of(file: Path) -> str:
-    """Return the path of the application that a journey's file is for.
+    """Return the path of the application for which a journey's file was written.
 
-    It is the ``path = "/shop/"`` of the file's class, or else ``/``. The file is parsed, not run.
+    This is the class attribute ``path = "/shop/"`` in the file, or else ``/``. The file is parsed, but not executed.
 
     Raises:
         UserError: If the path isn't valid, or the file can't be read.
@@ -209,7 +209,7 @@ def path_of(file: Path) -> str:
 
 
 def digest_of(journey: str) -> str | None:
-    """Return a few characters that differ if the file of a journey differs.
+    """Return a short digest of a journey's file, which differs if the file differs.
 
     Returns:
         The digest, or None for an included journey or a missing file.

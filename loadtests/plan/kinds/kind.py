@@ -1,4 +1,4 @@
-"""A kind of test: a row of texts and metrics, with its works and paces."""
+"""Define the class of all kinds of tests. A kind has a work, possible paces, texts and metrics."""
 
 from __future__ import annotations
 
@@ -29,41 +29,41 @@ if TYPE_CHECKING:
 WARMUP_S = 2.0
 
 Warmup = Annotated[
-    float, Meta(ge=0, le=LONGEST_S, extra={"duration": True}, description="The time of load before the measurement.")
+    float, Meta(ge=0, le=LONGEST_S, extra={"duration": True}, description="The duration of the warm-up load.")
 ]
 Percentiles = Annotated[
     tuple[Literal["p50", "p95", "p99"], ...],
-    Meta(description="The percentiles with verdicts. The default is the kind's own."),
+    Meta(description="The percentiles with verdicts. By default, the kind's own percentiles."),
 ]
 Answers = Annotated[
     tuple[Literal["open", "opened/1,000 requests", "left", "too many clients"], ...],
-    Meta(description="Counts of database connections that answer the test's question, and start its report."),
+    Meta(description="Counts of database connections that answer the test's question. The report starts with them."),
 ]
 MetricOf = Callable[["Test"], Metric]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Kind:
-    """A kind of test: its work and paces, its texts and metrics. ``loadtests.plan.kinds`` finds all kinds.
+    """A kind of test, with its work, paces, texts and metrics. ``loadtests.plan.kinds`` finds all kinds.
 
     Args:
-        paces: The paces that the keys of a table select from. The last one is the default.
-        defaults: The kind's own defaults of keys.
-        judged: The metrics with verdicts. Use few, because each metric widens all intervals.
-        decisive: The metric that ranks the cells of a sweep. The default is the first of ``judged``.
-        loop_judged: The metrics with verdicts in a closed loop, if they differ.
+        paces: The possible paces. The keys of a table select a pace, and the last pace is the default.
+        defaults: The kind's own defaults for keys.
+        judged: The metrics with verdicts. Use only a few, because each metric widens all intervals.
+        decisive: The metric that ranks the cells of a sweep. The default is the first metric in ``judged``.
+        loop_judged: The metrics with verdicts in a closed loop, if they differ from ``judged``.
         metrics: The metrics that only this kind has.
-        supporting_metrics: The metrics that must be shown with the judged ones.
-        cost_unit: The unit that shares the cost.
+        supporting_metrics: The metrics that must be shown with the metrics in ``judged``.
+        cost_unit: The unit by which the cost is divided.
         load_unit: The name of one sent request or message.
-        time_name: The name of the times that the engine counts from the intended send.
-        timed_unit: The unit that the times are for.
+        time_name: The name of the times that the engine measures from the intended send.
+        timed_unit: The unit for which these times are measured, such as ``request``.
         heading: The heading of the kind's section in a report.
-        about: The introduction of that section.
-        caption: The caption of a test's table. ``{what}`` is the test's description and ``{latency}`` the known time
-            (see ``loadtests.plan.metrics``).
-        columns: The columns of that table.
-        optional: The headings that are dropped, in this order, on narrow pages.
+        about: The introduction of the section.
+        caption: The caption of a test's table. ``{what}`` is the test's description, and ``{latency}`` the measured
+            time (see ``loadtests.plan.metrics``).
+        columns: The columns of the table, with their headings.
+        optional: The headings of columns that are left out on narrow pages, in this order.
     """
 
     name: str
@@ -79,34 +79,34 @@ class Kind:
     decisive: Metric | MetricOf | None = None
     loop_judged: tuple[Metric, ...] = ()
     answers: tuple[TrialCount, ...] = ()
-    """Counts that answer the test's question instead of metrics. A report starts with them."""
+    """Counts that answer the test's question instead of metrics. A report starts with these counts."""
     metrics: tuple[Metric, ...] = ()
     supporting_metrics: tuple[Metric, ...] = ()
     further_metrics: tuple[Metric, ...] = ()
-    """Metrics of another cost unit that its trials also have."""
+    """Metrics of another cost unit that trials of this kind also have."""
     has_metric: Callable[[Test, Metric], bool] = lambda test, metric: True
-    """Whether its trials have a metric with this cost unit. Not all trials do."""
+    """A function that returns whether a test has a metric of this cost unit. By default, tests have all of them."""
     cost_unit: CostUnit = REQUESTS
     load_unit: str = "request"
     time_name: str = "response time"
     timed_unit: str = ""
     defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     in_one_piece: bool = False
-    """Whether its load is never sent in slices, and not shortened by ``--quick``."""
+    """Whether the load is never sent in slices, and isn't shortened by ``--quick``."""
     allowed_failures: float = MAX_ERRORS
-    """The share of its requests, 0 to 1, that may fail without any doubt about its figures."""
+    """The share of requests, from 0 to 1, that may fail without making the figures doubtful."""
     why_unknown: Callable[[Trial], str] | None = None
-    """Returns why a valid trial lacks the decisive metric."""
+    """A function that returns the reason why a valid trial lacks the decisive metric."""
     ceiling: Kind | None = None
-    """The kind that finds the ceiling if the run finds the rate. The default is this kind."""
+    """The kind of the test that measures the ceiling, if the run chooses the rate. The default is this kind."""
     ceiling_metric: Metric | None = None
-    """The rate that a setup sustains in a search for the ceiling. The default is the rate of answers."""
+    """The metric of the rate that a setup sustains in a test of the ceiling. The default is the rate of answers."""
 
     def __str__(self) -> str:
         return self.name
 
     def keys(self, values: Mapping[str, Any]) -> Keys:
-        """Return the keys of a TOML table with these values, with their types and defaults."""
+        """Return the allowed keys in a TOML table with these values, with their types and defaults."""
         common: Keys = {
             "kind": (Annotated[str, Meta(description="The kind of test. The default is the test's name.")], self.name),
             "engine": (Annotated[str, Meta(description="The program that generates the load.")], DEFAULT_ENGINE),
@@ -128,7 +128,7 @@ class Kind:
 
         Args:
             test: The test.
-            percentiles: The only percentiles with verdicts. If empty, use the kind's own percentiles.
+            percentiles: The percentiles with verdicts. If empty, use the kind's own percentiles.
         """
         shares = {PERCENTILES[key] for key in percentiles or PERCENTILES}
         metrics = (self.loop_judged if test.pace.is_closed_loop else ()) or self.judged
@@ -168,7 +168,7 @@ def _recipe(name: str, place: TablePlace) -> str:
 
 
 def metric_in(test: Test, one: Metric | MetricOf) -> Metric:
-    """Return a metric of a kind for this test."""
+    """Return a metric itself, or the metric that a function selects for this test."""
     return one if isinstance(one, Metric) else one(test)
 
 
@@ -176,9 +176,9 @@ def searching(metric: Metric, objective: str, shown: Mapping[Metric, str] | None
     """Create the kind of a search for the highest rate.
 
     Args:
-        metric: The capacity.
+        metric: The metric of the capacity.
         objective: The default objective.
-        shown: More columns of its table.
+        shown: Additional columns of the table, with their headings.
         row: The other fields of the kind.
     """
     return Kind(
@@ -193,13 +193,13 @@ def searching(metric: Metric, objective: str, shown: Mapping[Metric, str] | None
     )
 
 
-# msgspec reads studies that contain tests, and must not look into kinds, because records don't contain them.
+# msgspec reads studies, which contain tests, but it must not convert the fields of kinds, which records don't contain.
 del Kind.__dataclass_fields__
 
 
 @dataclasses.dataclass(frozen=True)
 class Farthest:
-    """The highest percentile of ``metrics`` that a trial has enough samples for, or else the last one."""
+    """Select the highest percentile in ``metrics`` for which a trial has enough samples, or else the last metric."""
 
     metrics: tuple[Metric, ...]
 
@@ -207,7 +207,7 @@ class Farthest:
         return self.of(test, {one.percentile for one in self.metrics})
 
     def of(self, test: Test, shares: Collection[float | None]) -> Metric:
-        """Like a call, but with only the percentiles in ``shares``."""
+        """Select a metric as in ``__call__``, but only from the percentiles in ``shares``."""
         samples = test.work.samples(test.pace)
         allowed = [one for one in self.metrics if one.percentile in shares] or self.metrics
         known = (one for one in allowed if one.percentile and knowable(one.percentile, samples))

@@ -1,4 +1,4 @@
-"""Paces: the moments when a load is sent, its duration, and its description. A test has a work and a pace."""
+"""Define paces. The pace of a test is the timing of its load: the times of sends, the duration, and a description."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 # The times of a test with --quick, in seconds.
 QUICK = {"duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
-LONGER_QUICK = {"duration_s": 6.0}  # for tests in which something happens several times or in the middle
-UNKNOWN_RATE = 1.0  # a placeholder for a rate that isn't known yet
+LONGER_QUICK = {"duration_s": 6.0}  # For tests in which something happens several times or in the middle.
+UNKNOWN_RATE = 1.0  # A placeholder for a rate that isn't known yet.
 
-Rate = Annotated[Positive, Meta(description="The number of sends per second.")]
+Rate = Annotated[Positive, Meta(description="The number of requests or messages per second.")]
 Arrivals = Annotated[
-    Literal["random", "even"], Meta(description="Their due times: at random moments (Poisson) or at even intervals.")
+    Literal["random", "even"], Meta(description="When sends are due: at random moments (Poisson) or at even intervals.")
 ]
 Length = Annotated[Duration, Meta(description="The measured time.")]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Pace(Fields):
-    """The moments when a load is sent, and its duration.
+    """The timing of a load: the times of sends, and the duration.
 
-    ``compared`` are the fields that must be equal to compare two paces. The duration isn't one of them.
+    The class attribute ``compared`` contains the names of the fields that must be equal to compare two paces.
     """
 
     compared: ClassVar[tuple[str, ...]] = ()
@@ -70,7 +70,7 @@ class Pace(Fields):
 
     @abstractmethod
     def condition(self, work: Work, unit: str) -> str:
-        """Return the test conditions, such as ``at 300 requests/s``."""
+        """Describe the test conditions, such as ``at 300 requests/s``."""
 
     def phrase(self, work: Work, unit: str) -> str:
         """Describe the pace as the end of a sentence. ``unit`` is the name of a sent request or message."""
@@ -112,7 +112,7 @@ class TimedPace(Pace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AtRate(TimedPace):
-    """A rate, known or not yet known."""
+    """The base class of paces with a rate, which may not be known yet."""
 
     arrivals: Arrivals = "random"
 
@@ -129,7 +129,7 @@ class AtRate(TimedPace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FixedRate(AtRate):
-    """A rate per second. ``auto`` is its share of the slowest setup's ceiling, if the run found the rate."""
+    """A fixed rate per second. If the run found the rate, ``auto`` is its share of the slowest setup's ceiling."""
 
     rate: Rate
     auto: Share | None = dataclasses.field(default=None, metadata={"key": None})
@@ -158,7 +158,7 @@ class FixedRate(AtRate):
 class ShareOfCeiling(AtRate):
     """A share of the slowest setup's highest rate, which the run measures first (``loadtests.measure.ceilings``).
 
-    Below all ceilings, every setup gets the same load, and no queue only grows.
+    Because the rate is below all ceilings, every setup gets the same load, and no queue grows without limit.
     """
 
     KEYS: ClassVar[Keys] = {"rate": (Literal["auto"], NEEDED)}
@@ -172,26 +172,26 @@ class ShareOfCeiling(AtRate):
         return values.get("rate") == "auto" or ("auto" in values and "rate" not in values)
 
     def condition(self, work: Work, unit: str) -> str:
-        return f"at {self.auto:.0%} of what the slowest setup holds"
+        return f"at {self.auto:.0%} of the slowest setup's ceiling"
 
     def phrase(self, work: Work, unit: str) -> str:
         return f" {self.condition(work, unit)}{moments(self.arrivals)}"
 
     def of_ceiling(self, ceiling: float) -> FixedRate:
-        """Return the fixed rate, rounded to two digits for readers."""
+        """Return the fixed rate, rounded to two digits so that it is easy to read."""
         rate = float(f"{ceiling * self.auto:.2g}")
         return FixedRate(rate=rate, arrivals=self.arrivals, duration_s=self.duration_s, auto=self.auto)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RecordedPace(TimedPace):
-    """A recording at ``speed`` times its own pace.
+    """A recording, replayed at ``speed`` times its own pace.
 
-    ``recorded`` has the time of each send (seconds after the start) and the index of its request. ``rate`` is the mean
-    rate.
+    ``recorded`` contains the time of each send (in seconds after the start) and the index of the request. ``rate`` is
+    the mean rate.
     """
 
-    KEYS: ClassVar[Keys] = {"pace": (Annotated[Literal["recorded"], Meta(description="As it was recorded.")], NEEDED)}
+    KEYS: ClassVar[Keys] = {"pace": (Annotated[Literal["recorded"], Meta(description="At recorded times.")], NEEDED)}
 
     rate: Positive = dataclasses.field(metadata={"key": None})
     duration_s: Positive = dataclasses.field(metadata={"key": None})

@@ -1,4 +1,7 @@
-"""HTTP requests, one or a mix: latency, throughput, capacity, and recovery from a failing origin."""
+"""Define tests that send HTTP requests, either one request or a mix.
+
+The tests measure latency, throughput, capacity, or the recovery from a failing origin.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,14 @@ _MIX: Keys = {"requests": (Annotated[list[MixedRequestTable], Meta(min_length=1,
 Protocol = Annotated[Literal["http", "http2"], Meta(description="HTTP/1.1, or HTTP/2 over one connection.")]
 Clients = Annotated[
     Literal["keep-alive", "closing"],
-    Meta(description="Whether clients keep connections, or open one for each request."),
+    Meta(description="Whether clients keep connections, or open a new connection for each request."),
 ]
 Resumption = Annotated[bool, Meta(description="Whether a new connection resumes a TLS session if possible.")]
 Silent = Annotated[
     int, Meta(ge=0, le=MAX_CONNECTIONS, description="The number of additional connections that send nothing.")
 ]
-Waits = Annotated[bool, Meta(description="Whether the views wait on purpose, so full cores aren't expected.")]
-_WAITING_PATHS = ("/wait", "/async/wait")  # in the sample project, in addition to the paths that fetch
+Waits = Annotated[bool, Meta(description="Whether views wait on purpose, so that full cores aren't expected.")]
+_WAITING_PATHS = ("/wait", "/async/wait")  # paths in the sample project, in addition to the paths that fetch
 _FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")], NEEDED)}
 
 
@@ -92,7 +95,7 @@ class Requests(Work):
         return self.waits or any(path in _WAITING_PATHS or fetches(path) for path in paths)
 
     def record(self) -> dict[str, Any]:
-        """Return the values that differ from the defaults. The record of the test has the requests."""
+        """Return the values that differ from the defaults. The record of the test contains the requests."""
         usual = {field.name: field.default for field in dataclasses.fields(self)} | {"requests": self.requests}
         return {name: value for name, value in super().record().items() if value != usual[name]}
 
@@ -169,10 +172,10 @@ def workload_of(values: Mapping[str, Any], place: TablePlace) -> Workload:
 
 
 def named(paths: Sequence[str], file: Path | None) -> tuple[Request, ...]:
-    """Return the requests that the command line names, by their paths or in a workload file, or an empty tuple.
+    """Return the requests from paths or a workload file on the command line, or an empty tuple.
 
     Raises:
-        UserError: If both are given, or the requests aren't valid.
+        UserError: If both paths and a file are given, or the requests aren't valid.
     """
     if paths and file:
         raise UserError("--path and --workload can't be combined. Leave one out")
@@ -192,8 +195,8 @@ def _recovery_s(trial: Trial) -> float | None:
 def _why_no_recovery(trial: Trial) -> str:
     origin = trial.meanwhile.origin if trial.meanwhile else None
     if origin is None:
-        return "there was no origin that could stumble"
-    return "it did not hold the rate before the origin stumbled, or the recipe has no stage that does"
+        return "there was no origin that could fail"
+    return "the setup did not sustain the rate before the origin failed, or the recipe has no failing stage"
 
 
 RPS = rate_of("rps", "throughput", "requests", "answers the most")
@@ -206,7 +209,7 @@ RECOVERY = Metric(
     short="recovery",
     better="sooner",
     worse="later",
-    question="time to recover once the origin is well again",
+    question="time to recover after the origin works again",
     first="is back the soonest",
     cost_units=("requests",),
     shows_figures=True,
@@ -242,8 +245,8 @@ KINDS = (
         heading="Latency",
         about=(
             "Response time starts when a request should have been sent, so delays of the generator and the server "
-            "count. Service time, the only time of some engines, starts when the request was sent. Percentiles are "
-            "means over trials."
+            "count. Service time, which some engines measure instead, starts when the request was sent. Percentiles "
+            "are means over trials."
         ),
         caption="{latency}, ms: {what}",
         columns={metric: metric.short for metric in TIMES},
@@ -269,7 +272,7 @@ KINDS = (
         order=3,
         work=Requests,
         paces=(FixedRate,),
-        # The origin starts its recipe at the start of the load, and the recipe defines when things happen.
+        # The origin's recipe starts with the load, and defines when the origin fails.
         in_one_piece=True,
         allowed_failures=1.0,  # the requests are expected to fail while the origin fails
         metrics=(RECOVERY,),
@@ -278,10 +281,10 @@ KINDS = (
         heading="Recovery",
         about=(
             "The origin works, then fails, and then works again. Time to recover lasts from that moment to the end of "
-            f"the first second that is as before: for {FOR_SECONDS} seconds in a row, as many requests succeed, and "
+            f"the first good second: for {FOR_SECONDS} seconds in a row, as many requests succeed as before, and "
             f"their p50 is within {TIME_SLACK:.0%} of the usual value. Much faster answers are errors or old copies, "
-            "so they aren't as before. A copy that a view returns while the origin fails counts as a success, and has "
-            "its own column. Lost requests are all failures from the origin's first failure until the recovery. "
+            "so such seconds aren't good. A copy that a view returns while the origin fails counts as a success, and "
+            "has its own column. Lost requests are all failures from the origin's first failure until the recovery. "
             "Response times cover the whole test."
         ),
         caption="Recovery: {what}",

@@ -1,4 +1,4 @@
-"""Searches for the highest rate within an objective."""
+"""Define searches for the highest rate within an objective."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from loadtests.workload.load import MAX_RATE
 if TYPE_CHECKING:
     from loadtests.plan.kinds.work import Work
 
-# The average effort of a simulated search, used only to estimate its duration.
-SHORT_LASTS = 1.4  # mean duration of short probes, as a multiple of ``probe_s``: bisecting probes are longer
-PROBES_FINE, PROBES_COARSE = (11, 3), (7, 2)  # numbers of short and long probes for a final ratio of 3% and of 10%
+# The averages of simulated searches, used only to estimate the duration of a search.
+SHORT_LASTS = 1.4  # The mean duration of short probes, as a multiple of ``probe_s``. Bisecting probes are longer.
+PROBES_FINE, PROBES_COARSE = (11, 3), (7, 2)  # Numbers of short and long probes for a precision of 3% and of 10%.
 COARSE = 0.06
-BETWEEN_S = 1.0  # the pause between probes, until the generator is ready
+BETWEEN_S = 1.0  # The pause between probes, until the generator is ready.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Search(Pace):
     """A search for the highest rate within ``objective``.
 
-    The search starts at ``start_rate``. It uses short probes of ``probe_s`` seconds (some two or three times as long)
-    and long probes of ``confirm_s`` seconds. A long probe is longer if it would have too few requests for the
-    percentile.
+    The search starts at ``start_rate``. It uses short probes of ``probe_s`` seconds (some are two or three times as
+    long) and long probes of ``confirm_s`` seconds. If a long probe would have too few requests for the percentile, it
+    takes longer.
     """
 
     engine_features = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
@@ -43,8 +43,8 @@ class Search(Pace):
     probe_s: Annotated[Duration, Meta(description="The duration of a short probe.")] = 2.0
     confirm_s: Annotated[Duration, Meta(description="The duration of a confirming probe.")] = 30.0
 
-    unit: ClassVar[str] = ""  # the unit of its rates; empty means the counted unit per second
-    whole: ClassVar[bool] = False  # whether the search tries only whole numbers
+    unit: ClassVar[str] = ""  # The unit of rates. Empty means the counted unit per second.
+    whole: ClassVar[bool] = False  # Whether the search tries only whole numbers.
 
     def __post_init__(self) -> None:
         least, most = self.rates
@@ -71,12 +71,12 @@ class Search(Pace):
 
     @property
     def length(self) -> str:
-        return f"{self.probe_s:g} s a probe, {self.confirm_s:g} s to confirm"
+        return f"{self.probe_s:g} s per probe, {self.confirm_s:g} s to confirm"
 
     @property
     @abstractmethod
     def step_ratio(self) -> float:
-        """The final ratio between fail and pass, minus 1."""
+        """The final ratio between the lowest failed rate and the highest passed rate, minus 1."""
 
     def condition(self, work: Work, unit: str) -> str:
         return f"within {self.objective}"
@@ -90,7 +90,7 @@ class Search(Pace):
             unit: The unit of rates.
 
         Raises:
-            ValueError: If the objective isn't valid. The text starts with the field.
+            ValueError: If the objective isn't valid. The text starts with the key.
         """
         objective = objectives.parse(self.objective, work.terms)
         return objective, SearchPlan(
@@ -120,7 +120,7 @@ class RateSearch(Search):
     """A search for the highest rate. Each probe has different random arrivals."""
 
     arrivals: Arrivals = "random"
-    precision: Annotated[Share, Meta(description="The ratio between fail and pass at the end, minus 1.")] = PRECISION
+    precision: Annotated[Share, Meta(description="The final ratio of failed to passed rate, minus 1.")] = PRECISION
 
     compared = ("objective", "arrivals", "precision")
 

@@ -1,4 +1,7 @@
-"""Many streams of server-sent events at once, and the response times of other requests during the streams."""
+"""Define tests with many streams of server-sent events at once.
+
+The tests also measure the response times of other requests during the streams.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def streams_of(trial: Trial) -> Streams | None:
-    """Return the results of a trial's streams, or None if the trial had none."""
+    """Return the results of a trial's streams, or None if the trial had no streams."""
     return trial.result.streams if trial.result else None
 
 
@@ -85,7 +88,7 @@ EVENTS_PER_S = Metric(
     short="events/s",
     better="more",
     worse="fewer",
-    question="events that all streams get per second",
+    question="events that all streams receive per second",
     first="streams the most",
     says_unit=True,
     cost_units=UNITS,
@@ -141,14 +144,14 @@ KINDS = (
         heading="Streams of events",
         about=(
             "Streams, each on its own connection, and other requests at a fixed rate. A stream that ends is restarted "
-            "immediately. The first streams start spread over the length of a stream. 'At once' is the largest number "
-            "of streams between their first event and their end. Time to the first event starts when a stream is due, "
-            "and includes its connection. It is infinite for refused streams and for streams without an event. The "
-            "delay of an event is relative to the most punctual event of its stream. Missing events of interrupted "
-            "streams count as infinitely late. If clients leave early, the view records its end (closed, collected or "
-            "finished), and the table has the time since the client left. A slow client stops reading large events "
-            "for a while, more than the kernel can buffer, and then reads the rest, unless the server has "
-            "disconnected it. Memory is the growth of all processes from rest to their peak, divided by the most "
+            "immediately. The starts of the first streams are spread over the length of a stream. 'At once' is the "
+            "largest number of streams between their first event and their end. Time to the first event starts when a "
+            "stream is due, and includes its connection. It is infinite for refused streams and for streams without an "
+            "event. The delay of an event is relative to the most punctual event of its stream. Missing events of "
+            "interrupted streams count as infinitely late. If clients leave early, the view records its end (closed, "
+            "collected or finished), and the table shows the time since the client left. A slow client stops reading "
+            "large events for a while, more than the kernel can buffer, and then reads the rest, unless the server "
+            "has disconnected it. Memory is the growth of all processes from rest to their peak, divided by the most "
             "streams at once, or by the slow streams if there are any. It includes fixed allocations."
         ),
         caption="Streams: {what}",

@@ -1,4 +1,4 @@
-"""The work of a test of streams: server-sent events, other requests at the same time, and the number of streams."""
+"""Define the work of tests with streams: server-sent events, other requests at the same time, and their paces."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ if TYPE_CHECKING:
 
     from loadtests.plan.fields import TablePlace
 
-LONGEST_S = 10.0  # path and checks of a stream that every setup must answer before its trial
-ENDINGS = "/events/ended"  # path that returns the ended views
-LARGEST = 1024 * 1024  # bytes of an event
-MORE_S = 2.0  # grace period after the length of a stream, for late streams
-PROBE_GRACE_S = 1.0  # time after a probe; a stream without an event then counts as unanswered
+LONGEST_S = 10.0  # The maximum length of a stream, because every setup must answer a whole stream before its trial.
+ENDINGS = "/events/ended"  # The path that returns the ended views.
+LARGEST = 1024 * 1024  # The maximum size of an event in bytes.
+MORE_S = 2.0  # The grace period for late streams, in addition to the length of a stream.
+PROBE_GRACE_S = 1.0  # The grace period after a probe. A stream without an event then counts as unanswered.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Streaming(Work):
-    """Read streams of an endpoint, and start each stream again after it has ended.
+    """Read streams of events from an endpoint, and restart each stream after its end.
 
     The pace defines the number of streams at once and the rate of other requests.
 
     Args:
-        path: The endpoint. It accepts the parameters ``events`` and ``every``.
-        events: The events of a stream.
-        every_s: The time between events.
+        path: The endpoint, which accepts the parameters ``events`` and ``every``.
+        events: The number of events in a stream.
+        every_s: The seconds between two events.
         meanwhile: The path of the other requests.
-        leave_s: Each client leaves this long after its stream was due.
+        leave_s: The seconds after which a client leaves, from the time when its stream was due.
         slow: The number of additional clients that read slowly.
-        pause_s: Slow clients read nothing for this long after their first event.
-        size: The bytes of a slow client's event.
+        pause_s: The seconds for which slow clients read nothing after their first event.
+        size: The size of an event for slow clients, in bytes.
     """
 
     can_interleave = False
     terms = OF_STREAMS
 
     path: Annotated[str, Meta(pattern=r"^/", description="The endpoint that sends the events.")] = "/either/events"
-    events: Annotated[Ordinal, Meta(description="Events of a stream.")] = 40
+    events: Annotated[Ordinal, Meta(description="The number of events in a stream.")] = 40
     every_s: Annotated[Duration, Meta(description="The time between two events.")] = 0.05
     meanwhile: Annotated[str, Meta(pattern=r"^/", description="The path of the other requests.")] = "/"
     leave_s: Annotated[Duration | None, Meta(description="The time until each client leaves.")] = None
-    slow: Annotated[int, Meta(ge=0, le=MAX_CONNECTIONS, description="Additional streams that are read slowly.")] = 0
-    pause_s: Annotated[Duration, Meta(description="The time in which their clients read nothing.")] = 4.0
-    size: Annotated[int, Meta(ge=1, le=LARGEST, description="The bytes of an event in these streams.")] = 256 * 1024
+    slow: Annotated[int, Meta(ge=0, le=MAX_CONNECTIONS, description="The number of clients that read slowly.")] = 0
+    pause_s: Annotated[Duration, Meta(description="The time for which slow clients read nothing.")] = 4.0
+    size: Annotated[int, Meta(ge=1, le=LARGEST, description="The bytes of an event for slow clients.")] = 256 * 1024
 
     @classmethod
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
@@ -72,12 +72,12 @@ class Streaming(Work):
 
     @property
     def every_ms(self) -> int:
-        """The interval of events in milliseconds."""
+        """The interval between events in milliseconds."""
         return round(self.every_s * 1000)
 
     @property
     def length_s(self) -> float:
-        """The length of a stream without delays."""
+        """The length of a stream in seconds, without delays."""
         return self.events * self.every_s
 
     @property
@@ -102,7 +102,7 @@ class Streaming(Work):
         return frozenset({HTTP})
 
     def with_requests(self, requests: Sequence[Request]) -> Self:
-        """Return the work with the first request's path as the endpoint, and the second one's for the others."""
+        """Return the work with the first path as the endpoint, and the second path, if any, for the other requests."""
         path, *others = (request.path for request in requests)
         return dataclasses.replace(self, path=path, meanwhile=others[0] if others else self.meanwhile)
 
@@ -144,10 +144,10 @@ class Streaming(Work):
 class MeanwhileRate(FixedRate):
     """A number of streams at once, and a fixed rate of other requests."""
 
-    streams: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Streams at once.")] = 100
+    streams: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="The number of streams at once.")] = 100
 
     compared = (*FixedRate.compared, "streams")
-    quick_times: ClassVar[dict[str, float]] = {"duration_s": 4.0}  # several streams take half the length
+    quick_times: ClassVar[dict[str, float]] = {"duration_s": 4.0}  # several streams of half the length
 
     def load(self, seed: int) -> dict[str, Any]:
         return {**super().load(seed), "streams": self.streams}
@@ -155,7 +155,7 @@ class MeanwhileRate(FixedRate):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StreamSearch(Search):
-    """A search for the most streams at once, with other requests at a ``rate``."""
+    """A search for the most streams at once, while other requests are sent at a ``rate``."""
 
     rate: Rate = 100.0
 
@@ -169,7 +169,7 @@ class StreamSearch(Search):
 
     @property
     def probes(self) -> tuple[int, int]:
-        return 9, 4  # a measured value, because the p99 of so few requests varies more than in the simulation
+        return 9, 4  # measured values, because the p99 of so few requests varies more than in the simulation
 
     @property
     def seconds(self) -> float:
@@ -185,7 +185,7 @@ class StreamSearch(Search):
     def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
         assert isinstance(work, Streaming)
         objective, plan = super().plan(work, counts, unit)
-        # All streams have started only after the length of one stream. Other requests have the same rate in every
+        # All streams have started only after the length of one stream. The rate of other requests is the same in every
         # probe.
         short_s = max(self.probe_s, 2 * work.length_s)
         needed = max((requests_needed(limit.percentile) for limit in objective.limits if not limit.of), default=0)

@@ -1,4 +1,4 @@
-"""The base of all works over WebSockets: the consumer and the messages."""
+"""Define the base class of works over WebSockets, with the consumer and the messages."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from loadtests.plan.kinds.work import Work
 from loadtests.workload import Load, Request
 from loadtests.workload.conversation import MAX_CONNECTIONS, Conversation
 
-PROTOCOL = "websocket"  # the generator's protocol, and a feature that a setup must support
+PROTOCOL = "websocket"  # The generator's protocol, and a feature that a setup must support.
 # The path prefix and the dialect of each Channels consumer. A setup of another dialect has only one consumer.
 CONSUMERS = {"async": ("/ws/", "plain"), "sync": ("/ws/sync/", "plain"), "json": ("/ws/json/", "json")}
 # A payload contains the number of its message. Some servers accept at most 1 MiB.
 MIN_BYTES, MAX_BYTES = 32, 1_000_000
-OPENING_S = 0.003  # the approximate time to open a connection, used only to estimate the time left
-SLICE_GRACE_S = 1.0  # time for messages in flight at the end of a slice. Later messages count in the next slice
-LISTENS_S = 1.0  # time after the end for duplicate and stray messages
-GRACE_S = 2.0  # for messages in flight at the end of a probe; above the capacity, probes wait for all lost messages
+OPENING_S = 0.003  # The approximate time to open a connection, used only to estimate the remaining time.
+SLICE_GRACE_S = 1.0  # The time for messages in flight at the end of a slice. Later messages count in the next slice.
+LISTENS_S = 1.0  # The time after the end for duplicate and stray messages.
+GRACE_S = 2.0  # The time for messages in flight after a probe. Above the capacity, probes wait for all lost messages.
 
-Connections = Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections that are held.")]
+Connections = Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="The number of open connections.")]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Talk(Work):
-    """A work over WebSockets. ``does`` is its name in the generator (see ``Conversation``)."""
+    """A work over WebSockets. ``does`` is the work's name in the generator (see ``Conversation``)."""
 
     does: ClassVar[str]
 
     consumer: Annotated[
         Literal["async", "sync", "json"], Meta(description="The Channels consumer, if the setup has several.")
     ] = "async"
-    size: Annotated[int, Meta(ge=MIN_BYTES, le=MAX_BYTES, description="The bytes of a payload.")] = 64
-    compression: Annotated[bool, Meta(description="Whether permessage-deflate is offered.")] = False
+    size: Annotated[int, Meta(ge=MIN_BYTES, le=MAX_BYTES, description="The size of a payload in bytes.")] = 64
+    compression: Annotated[bool, Meta(description="Whether clients offer permessage-deflate.")] = False
 
     @property
     def conversation(self) -> Conversation:
@@ -46,7 +46,7 @@ class Talk(Work):
 
     @property
     def audience(self) -> dict[str, Any]:
-        """The fields of the conversation about clients that only listen."""
+        """The fields of the conversation that describe clients that only receive."""
         return {}
 
     @property
@@ -91,7 +91,7 @@ class Talk(Work):
 
     @property
     def with_whom(self) -> str:
-        """A description of the consumer, if it isn't the usual one, and of the compression."""
+        """A description of the consumer, unless it is the default, and of the compression."""
         consumer = "" if self.consumer == "async" else f" with a {self.consumer} consumer"
         return f"{consumer}{', compressed' if self.compression else ''}"
 

@@ -1,4 +1,4 @@
-"""Paces of users with a journey: a number of repeating users, new users at a rate, or a search for the most users."""
+"""Define the paces of users with a journey: repeating users, new users at a rate, or a search for the most users."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from loadtests.workload.users import MAX_USERS
 if TYPE_CHECKING:
     from loadtests.plan.kinds.work import Work
 
-FEWEST_COMING, MAX_COMING = 0.1, 1000.0  # new users per second
-USERS_OR_RATE = ("users", "rate")  # a pace has exactly one of them
+FEWEST_COMING, MAX_COMING = 0.1, 1000.0  # The lowest and the highest rate of new users per second.
+USERS_OR_RATE = ("users", "rate")  # A pace has exactly one of these fields.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class UserLoop(TimedPace):
     """A number of users who repeat the journey.
 
-    Their request rate follows from the number of users, their think time and the response time. It isn't a capacity,
-    because a slow server gets fewer requests.
+    The request rate follows from the number of users, their think time and the response time. The rate isn't a
+    capacity, because a slow server gets fewer requests.
     """
 
     users: Annotated[int, Meta(ge=1, le=MAX_USERS, description="The number of users who repeat the journey.")]
@@ -56,7 +56,7 @@ class UserLoop(TimedPace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NewUsers(TimedPace):
-    """New users at a ``rate`` per second. Each runs the journey once. They arrive even if answers are slow."""
+    """New users who arrive at a ``rate`` per second, even if answers are slow. Each user runs the journey once."""
 
     rate: Annotated[Positive, Meta(description="The number of new users per second.")]
 

@@ -1,4 +1,4 @@
-"""The base class of works. A work defines the content of a load, independent of its pace."""
+"""Define the base class of works. A work is the content of a load, independent of the load's pace."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from loadtests.workload import Load, Request, SignIn
 if TYPE_CHECKING:
     from typing import Self
 
-CEILING_CONNECTIONS = 16  # more connections don't saturate further setups
+CEILING_CONNECTIONS = 16  # more connections wouldn't saturate any additional setup
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Work(Fields):
-    """The content of a load. ``terms`` are the possible limits of its objectives."""
+    """The content of a load. The class attribute ``terms`` defines the limits that an objective can contain."""
 
     terms: ClassVar[Terms] = OF_REQUESTS
     can_interleave: ClassVar[bool] = True
@@ -32,10 +32,10 @@ class Work(Fields):
     connection_count: ClassVar[int] = 0
     opening_s: ClassVar[float] = 0.0
     counts_each: ClassVar[float] = 1.0
-    deployment: ClassVar[str] = ""  # a value of WAYS in kinds/deployment.py: how the server is replaced under load
-    knobs: ClassVar[tuple[tuple[str, str], ...]] = ()  # the knobs to start setups with
+    deployment: ClassVar[str] = ""  # How servers are replaced under load: a value of WAYS in kinds/deployment.py.
+    knobs: ClassVar[tuple[tuple[str, str], ...]] = ()  # The knobs with which setups start.
     slice_grace_s: ClassVar[float | None] = None
-    """The time in which the first slice waits for outstanding requests, or None for a request's timeout."""
+    """The seconds for which the first slice waits for outstanding requests, or None for the timeout of a request."""
 
     @abstractmethod
     def subject(self, pace: Pace) -> str:
@@ -44,7 +44,7 @@ class Work(Fields):
     @property
     @abstractmethod
     def comparison_key(self) -> tuple[object, ...]:
-        """The values that make two works comparable."""
+        """The values that must be equal to compare two works."""
 
     @property
     @abstractmethod
@@ -53,11 +53,11 @@ class Work(Fields):
 
     @abstractmethod
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
-        """Create the load on a server. ``fields`` are the fields that don't depend on the work."""
+        """Create the load for a server. ``fields`` contains the load's fields that don't depend on the work."""
 
     @property
     def waits_on_purpose(self) -> bool:
-        """Whether its views wait for something other than the CPU, so a setup at its limit can have idle cores."""
+        """Whether views wait for something other than the CPU, so that a setup at its limit can have idle cores."""
         return False
 
     @property
@@ -66,7 +66,7 @@ class Work(Fields):
         return ()
 
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
-        """Return whether figures need the memory of the processes before the load."""
+        """Return whether some figures require the memory of the processes before the load."""
         return False
 
     def describe(self, subject: str, pace: Pace, unit: str) -> str:
@@ -78,18 +78,18 @@ class Work(Fields):
         return f" as fast as {plural(clients or self.connection_count, 'connection')} can"
 
     def loop_condition(self, clients: int | None) -> str:
-        """Return the test conditions of a closed loop."""
+        """Describe the test conditions of a closed loop."""
         return f"with {plural(clients or self.connection_count, 'connection')}"
 
     def samples(self, pace: Pace) -> float:
-        """Return the number of measured values in a trial with immediate answers, or infinity if it isn't known."""
+        """Return the number of measured values in a trial with immediate answers, or infinity if it is unknown."""
         return float("inf") if pace.rate_found is None else int(pace.rate_found * pace.seconds)
 
     def requests_per_s(self, of_users: bool) -> float | None:
-        """Return the request rate with immediate answers, or None if it isn't known.
+        """Return the request rate with immediate answers, or None if the rate isn't known.
 
         Args:
-            of_users: Whether to return the rate of each user, or else of each new user per second.
+            of_users: True for the rate per user, False for the rate if one new user arrives per second.
         """
         return None
 
@@ -102,7 +102,7 @@ class Work(Fields):
         return self
 
     def with_bodies(self) -> Self:
-        """Return the work of a run folder with the bodies of its files.
+        """Return the work with request bodies read from their files, because a run folder doesn't contain the bodies.
 
         Raises:
             UserError: If a file has changed.
@@ -110,11 +110,11 @@ class Work(Fields):
         return self
 
     def with_processes(self, processes: int) -> Self:
-        """Return the work with this number of load processes, if the work chooses their number."""
+        """Return the work with this number of load processes, if the work defines their number."""
         return self
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
-        """Return the work with its users on the journey in a file. Without a file, they keep their journey.
+        """Return the work with the journey in a file and a login for its users. Without a file, keep the journey.
 
         Raises:
             UserError: If the file isn't valid.

@@ -1,6 +1,6 @@
-"""Write the stack of the thread on the CPU, every 10 ms of CPU time, in every Python process of a setup.
+"""In every Python process of a setup, write the stack of the running thread every 10 ms of CPU time.
 
-Python imports a module with this name at its start if the folder is on PYTHONPATH. The kernel's profiling timer
+Python imports a module with this name when it starts if the folder is on PYTHONPATH. The kernel's profiling timer
 (setitimer(2), ITIMER_PROF) counts the CPU time of the whole process and interrupts the running thread. faulthandler,
 which is safe in signal handlers, writes this thread's stack to a file named after the process, without waiting for the
 GIL. This module uses only the standard library, and supports every Python that Django runs on.
@@ -14,11 +14,11 @@ import os
 import signal
 import sys
 
-INTERVAL_S = 0.00997  # not a whole number of milliseconds, so that no other timer is synchronous with it
+INTERVAL_S = 0.00997  # not a whole number of milliseconds, so that the timer isn't synchronous with other timers
 
 
 def start() -> None:
-    """Start to sample this process."""
+    """Start sampling this process."""
     path = os.path.join(os.environ["PROFILE_STACKS"], str(os.getpid()))
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     faulthandler.register(signal.SIGPROF, file=file, all_threads=False, chain=False)
@@ -28,13 +28,13 @@ def start() -> None:
 def stop() -> None:
     """Stop the timer.
 
-    faulthandler ends before the process, and the signal without a handler would kill the process.
+    faulthandler stops before the process ends. Without its handler, the timer's signal would kill the process.
     """
     signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def next_of_the_name() -> None:
-    """Run the hidden module with this name, if the project or the system has one."""
+    """Run the ``sitecustomize`` module of the project or the system, which this module hides, if there is one."""
     here = os.path.dirname(os.path.abspath(__file__))
     others = [folder for folder in sys.path if os.path.abspath(folder) != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
@@ -43,7 +43,7 @@ def next_of_the_name() -> None:
         spec.loader.exec_module(module)
 
 
-# supervisord forks and then becomes another program, which would inherit the timer but not the signal handler.
+# supervisord forks and then executes another program, which would inherit the timer but not the signal handler.
 NOT_SAMPLED = "supervisord"
 
 if "PROFILE_STACKS" in os.environ and not any(NOT_SAMPLED in word for word in sys.orig_argv):

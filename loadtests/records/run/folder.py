@@ -1,7 +1,7 @@
 """Write and read the folder of a run.
 
-The run writes it after every trial. Each file is written under a temporary name and then renamed. If a run is
-interrupted at any moment, its folder can still be read and reported on.
+A run writes its folder after every trial. Each file is written under a temporary name and then renamed. If a run is
+interrupted at any moment, its folder can still be read, and reports can still be written.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Run:
             path: A path, or the name of a folder below results/.
 
         Raises:
-            UserError: If it isn't a valid run folder.
+            UserError: If the path isn't a valid run folder.
         """
         for folder in (path, files.RESULTS / path):
             if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
@@ -79,7 +79,7 @@ class Run:
         """Return all trials, sorted by number and attempt.
 
         Raises:
-            UserError: If a file isn't a trial.
+            UserError: If a file isn't a valid trial.
         """
         slots = {slot.number: slot for slot in self.record.order}
         found = [read.trial(file, slots) for file in (self.path / "trials").glob("*.json")]
@@ -98,7 +98,9 @@ def require_new(path: Path) -> None:
 
 
 def runs(folder: Path | None = None) -> list[Path]:
-    """Return the run folders below ``folder`` (by default ``results/``), sorted by name. A missing folder has no runs.
+    """Return the run folders below ``folder`` (by default ``results/``), sorted by name.
+
+    If ``folder`` doesn't exist, return an empty list.
 
     Raises:
         UserError: If the folder can't be read.
@@ -114,10 +116,10 @@ def runs(folder: Path | None = None) -> list[Path]:
 
 
 def _require_closed(folder: Path) -> None:
-    """Refuse links in a run folder that lead out of it, because a report must not write outside the folder.
+    """Refuse symbolic links to places outside a run folder, because a report must not write outside the folder.
 
     Raises:
-        UserError: If there is such a link.
+        UserError: If the folder contains such a link.
     """
     root = folder.resolve()
     for inside in (folder, folder / "charts", folder / "trials"):
@@ -131,7 +133,7 @@ def _leads_into(link: Path, root: Path) -> bool:
     try:
         link.stat()  # fails for a link to itself. Since Python 3.13, `resolve` returns such a link without an error.
     except FileNotFoundError:
-        pass  # the target may not exist yet, but it must be inside too
+        pass  # the target may not exist yet, but its path must be inside the run folder
     except OSError:
         return False
     return link.resolve().is_relative_to(root)

@@ -1,4 +1,4 @@
-"""Convert JSON to records. A file can come from another person, so its types and rules are checked before use."""
+"""Read records from JSON files. A file can come from another person, so its values are checked before use."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from loadtests.records.run.run_record import RunRecord
 from loadtests.workload import Workload
 
 SCHEMA = 5
-MAX_BYTES = 100_000_000  # a trial of a whole day has a timeline of 15 MB
-LONGEST_MESSAGE = 300  # characters; the message can contain a very long value
-DEEPEST = 12  # nesting of values in run.json
+MAX_BYTES = 100_000_000  # The timeline of a trial of a whole day is 15 MB.
+LONGEST_MESSAGE = 300  # A message could contain a very long value.
+DEEPEST = 12  # The maximum nesting of values in run.json.
 
 
 def run_record(file: Path) -> RunRecord:
@@ -51,7 +51,7 @@ def trial(file: Path, slots: Mapping[int, Slot]) -> Trial:
 
     Args:
         file: The file.
-        slots: The order of the run, by number.
+        slots: The slots in the run's order, by number.
 
     Raises:
         UserError: If the file isn't valid. The message contains the file, the problem and its place.
@@ -66,7 +66,7 @@ def trial(file: Path, slots: Mapping[int, Slot]) -> Trial:
             with _as_one_line(f"result.histograms.{name}"):
                 Histogram.decode(text)
         if file.stem != found.name:
-            raise ValueError(f"it contains {found.name}, which doesn't match its name")
+            raise ValueError(f"it contains trial {found.name}, which doesn't match the file's name")
     return found
 
 
@@ -77,7 +77,7 @@ def _object(file: Path) -> dict[str, Any]:
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise UserError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except RecursionError:
-        raise UserError(f"{file} cannot be read: it is nested too deeply") from None
+        raise UserError(f"{file} cannot be read: values are nested too deeply") from None
     schema = values.pop("schema", None)
     if schema != SCHEMA or isinstance(schema, bool):
         raise UserError(f"{file} has schema {_cut(schema)}. This version reads schema {SCHEMA}")
@@ -85,21 +85,21 @@ def _object(file: Path) -> dict[str, Any]:
 
 
 def _require_plain(value: Any, depth: int = 0) -> None:
-    """Refuse deeply nested values and numbers of more than 64 bits.
+    """Refuse deeply nested values and numbers with more than 64 bits.
 
     Raises:
-        ValueError: If there is such a value.
+        ValueError: If ``value`` contains such a value.
     """
     if depth > DEEPEST:
-        raise ValueError(f"it is nested more than {DEEPEST} deep")
+        raise ValueError(f"values are nested more than {DEEPEST} levels deep")
     if isinstance(value, int) and abs(value) >= 2**64:
-        raise ValueError(f"it contains a number of {value.bit_length()} bits")
+        raise ValueError(f"it contains a number with {value.bit_length()} bits")
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _require_plain(inner, depth + 1)
 
 
 def _require_usable(test: Test) -> None:
-    """Check that the requests and texts of a test can be created.
+    """Check that the requests and descriptions of a test can be created.
 
     Raises:
         ValueError: If a text or a recorded request isn't valid.
@@ -115,7 +115,7 @@ def _require_usable(test: Test) -> None:
 
 @contextmanager
 def _as_one_line(what: str) -> Iterator[None]:
-    """Convert errors about invalid values to a UserError of one line."""
+    """Convert errors about invalid values to a UserError with one line."""
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, UserError) as error:

@@ -1,4 +1,4 @@
-"""The type of run.json: the study, the machines and the order of a run."""
+"""Define the type of run.json: the study, the machines and the order of a run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from loadtests.records import Advice
 from loadtests.records.bounds import Amount, FileName, Moment, Name, Number, Ordinal, Positive, Share, Variable, about
 from loadtests.workload.secrets import without_secret_headers
 
-PACKAGES = ("packages", "node_packages", "stack_2016")  # keys in versions whose values are dicts from names to versions
+PACKAGES = ("packages", "node_packages", "stack_2016")  # the keys in ``versions`` that contain versions by name
 
 
 @dataclasses.dataclass(frozen=True)
 class Expectation:
-    """The required answer of every setup to one request."""
+    """The answer that every setup must return to one request."""
 
     status: Annotated[int, about("The status.")]
     content_type: Annotated[str, about("The content type.")]
@@ -36,47 +36,47 @@ Ceilings = dict[Name, dict[Name, Positive]]
 class SetupRecord:
     """A setup in the run."""
 
-    label: Annotated[str, about("Its label.")]
-    interface: Annotated[str, about("Its interface.")]
-    config: Annotated[str, about("The text of its supervisor file.")]
+    label: Annotated[str, about("The setup's label.")]
+    interface: Annotated[str, about("The setup's interface.")]
+    config: Annotated[str, about("The text of the setup's supervisor file.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class LeftOut:
-    """A setup that isn't measured."""
+    """A setup that is left out of one test or of all tests."""
 
-    label: Annotated[Name, about("Its label.")]
-    test: Annotated[Name | None, about("The test in which it isn't measured, or null for all tests.")]
+    label: Annotated[Name, about("The setup's label.")]
+    test: Annotated[Name | None, about("The test in which the setup isn't measured, or null for all tests.")]
     why: Annotated[str, about("The reason.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """The condition to stop adding blocks."""
+    """The condition that ends a run with --precision, which adds blocks until then."""
 
     until: Annotated[Share, about("The run ends when the widest interval is plus or minus this share.")]
-    max_time_s: Annotated[Positive, about("The run ends when this time is over.")]
+    max_time_s: Annotated[Positive, about("The run ends after this time, in seconds.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OwnProject:
-    """The user's own project, if the run served one."""
+    """The user's own project, if the run served it."""
 
     options: Annotated[
         dict[str, str | dict[str, str | list[str]]],
-        about("The command line's options with absolute paths. For an --env-file, only its path."),
+        about("The options of the command line, with absolute paths. Only the path of an --env-file is included."),
     ]
     remarks: Annotated[
         tuple[Annotated[str, Meta(min_length=1)], ...], about("Remarks about the project for the reader.")
     ]
-    python: Annotated[str, about("Its Python version.")]
-    django: Annotated[str, about("Its Django version.")]
-    debug: Annotated[bool, about("DEBUG of its settings.")]
-    wsgi: Annotated[str | None, about("Its WSGI application.")]
-    asgi: Annotated[str | None, about("Its ASGI application.")]
+    python: Annotated[str, about("The project's Python version.")]
+    django: Annotated[str, about("The project's Django version.")]
+    debug: Annotated[bool, about("DEBUG in the project's settings.")]
+    wsgi: Annotated[str | None, about("The project's WSGI application.")]
+    asgi: Annotated[str | None, about("The project's ASGI application.")]
     middleware: Annotated[int, about("The number of middleware.")]
-    packages: Annotated[dict[str, str], about("The versions of its packages.")]
-    settings: Annotated[str | None, about("Its settings: the module, with the class of django-configurations.")] = None
+    packages: Annotated[dict[str, str], about("The versions of the project's packages.")]
+    settings: Annotated[str | None, about("The settings module, with the class for django-configurations.")] = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.options.get("app"), str):
@@ -88,11 +88,11 @@ class OwnProject:
 
 @dataclasses.dataclass(frozen=True)
 class EnvironmentRecord:
-    """The environment of setups with variants."""
+    """The Python environment of setups with variants."""
 
     variant: Annotated[tuple[str, ...], about("The variants.")]
     python: Annotated[str, about("The Python version.")]
-    packages: Annotated[dict[str, str], about("The versions of its packages.")]
+    packages: Annotated[dict[str, str], about("The versions of the environment's packages.")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,21 +100,21 @@ class Git:
     """The revision of the project. Fields are None if git doesn't know them."""
 
     revision: Annotated[Annotated[str, Meta(pattern=r"^[0-9a-f]{7,64}\Z")] | None, about("The revision.")]
-    dirty: Annotated[bool | None, about("Whether the working tree had other changes.")]
+    dirty: Annotated[bool | None, about("Whether the working tree had uncommitted changes.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OtherHost:
     """The host of the servers, if it isn't the machine that generated the load."""
 
-    address: Annotated[str, about("Its address as the user typed it.")]
+    address: Annotated[str, about("The host's address as the user typed it.")]
     listens_on: Annotated[str, about("The address that received the load.")]
-    same_machine: Annotated[bool, about("Whether SSH led back to this machine.")]
-    git: Annotated[Git, about("The project's revision there.")]
+    same_machine: Annotated[bool, about("Whether the SSH address led back to the harness's machine.")]
+    git: Annotated[Git, about("The project's revision on the host.")]
     round_trip_ms: Annotated[Amount | None, about("The median time until an empty answer over an open connection.")]
     megabits_per_s: Annotated[Amount | None, about("The speed of a long answer, or null if it wasn't measured.")]
-    clock_ahead_ms: Annotated[Number, about("Its clock minus the clock of the generator's machine.")]
-    clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
+    clock_ahead_ms: Annotated[Number, about("The host's clock minus the clock of the generator's machine.")]
+    clock_uncertainty_ms: Annotated[Amount, about("The uncertainty of clock_ahead_ms, plus or minus.")]
     remarks: Annotated[tuple[str, ...], about("Remarks for readers.")]
     generator: Annotated[dict[str, Any], about("The machine that generated the load.")]
 
@@ -123,22 +123,22 @@ class OtherHost:
 class OtherClient:
     """A client machine or an external worker that generated an equal part of the load."""
 
-    address: Annotated[str, about("Its address as the user typed it, or a worker's number and host.")]
-    same_machine: Annotated[bool, about("Whether it is the harness's machine (SSH led back to it).")]
+    address: Annotated[str, about("The client's address as the user typed it, or a worker's number and host.")]
+    same_machine: Annotated[bool, about("Whether the client is the harness's machine.")]
     machine: Annotated[dict[str, Any], about("The machine.")]
-    round_trip_ms: Annotated[Amount | None, about("The median time until an empty answer of the servers.")]
+    round_trip_ms: Annotated[Amount | None, about("The median time until an empty answer from the servers.")]
     megabits_per_s: Annotated[Amount | None, about("The speed of a long answer.")]
-    clock_ahead_ms: Annotated[Number, about("Its monotonic clock minus the harness's, at the start of the run.")]
-    clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
+    clock_ahead_ms: Annotated[Number, about("The client's minus the harness's monotonic clock, at the run's start.")]
+    clock_uncertainty_ms: Annotated[Amount, about("The uncertainty of clock_ahead_ms, plus or minus.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class ExpectedWorkers:
-    """The workers that the user started, and the master that they connected to."""
+    """The workers that the user started, and the address of their master."""
 
     count: Annotated[Ordinal, about("The number of workers, which generated equal parts of the load.")]
     bind: Annotated[str, about("The address and port of the master.")]
-    max_wait_s: Annotated[Amount, about("The maximum wait for them, in seconds.")]
+    max_wait_s: Annotated[Amount, about("The maximum wait for the workers, in seconds.")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,10 +148,10 @@ class ServiceHost:
     service: Annotated[Name, about("The service.")]
     address: Annotated[str, about("The host's address as the user typed it.")]
     listens_on: Annotated[str, about("The address that the servers used.")]
-    same_machine: Annotated[bool, about("Whether SSH led back to this machine.")]
+    same_machine: Annotated[bool, about("Whether the SSH address led back to the harness's machine.")]
     machine: Annotated[dict[str, Any], about("The machine.")]
     version: Annotated[str | None, about("The service's version.")]
-    round_trip_ms: Annotated[Amount | None, about("The median time until an empty answer, from the servers.")]
+    round_trip_ms: Annotated[Amount | None, about("The median time until the servers' host receives an empty answer.")]
     megabits_per_s: Annotated[Amount | None, about("The speed of a long answer.")]
     remarks: Annotated[tuple[str, ...], about("Remarks for readers.")] = ()
 
@@ -163,19 +163,19 @@ class RunRecord:
     name: Annotated[FileName, about("The study's name.")]
     created: Annotated[Moment, about("The start of the run (UTC).")]
     command: Annotated[str, about("The command line.")]
-    study: Annotated[Study, about("The study as resolved (:doc:`studies`), with the requests of its tests.")]
+    study: Annotated[Study, about("The resolved study (:doc:`studies`), with the requests of its tests.")]
     setups: Annotated[dict[Name, SetupRecord], about("The setups, by label.")]
     seed: Annotated[int, about("The seed of the order of trials.")]
-    goal: Annotated[Goal | None, about("With --precision: the condition to stop adding blocks.")]
+    goal: Annotated[Goal | None, about("With --precision: the condition that ends the run.")]
     application: Annotated[OwnProject | None, about("With --app: the served project.")]
-    left_out: Annotated[tuple[LeftOut, ...], about("The setups and tests that were not measured, with reasons.")]
+    left_out: Annotated[tuple[LeftOut, ...], about("The setups that were not measured, with the test and the reason.")]
     contract: Annotated[Contract, about("The baseline's first answers, by test, in the order of the requests.")]
     order: Annotated[tuple[Slot, ...], about("The order of trials.")]
     knobs: Annotated[dict[Variable, str], about("The :ref:`knobs` that were set, without users and passwords.")]
     database: Annotated[str | None, about("DATABASE_URL without user, password and options.")]
     cores: Annotated[dict[str, tuple[int, ...]], about("The cores of the servers and of the generator.")]
     machine: Annotated[dict[str, Any], about("The servers' machine: processor, cores, memory, kernel, limits.")]
-    versions: Annotated[dict[str, Any], about("The versions of Python, Node, Redis and every package on that machine.")]
+    versions: Annotated[dict[str, Any], about("Versions of Python, Node, Redis and packages on the servers' machine.")]
     git: Annotated[Git, about("The project's revision.")]
     services: Annotated[dict[str, str], about("The texts of the services' supervisor files, by name.")] = (
         dataclasses.field(default_factory=dict)
@@ -183,17 +183,17 @@ class RunRecord:
     advice: Annotated[Advice | None, about("The search of ``advise``.")] = None
     ceilings: Annotated[
         Ceilings,
-        about("The highest rate before the first block by test and label, if the run found a test's rate."),
+        about("With automatic rates: the highest rates, measured before the first block, by test and label."),
     ] = dataclasses.field(default_factory=dict)
-    servers: Annotated[OtherHost | None, about("With --servers: their host (:doc:`../two-machines`).")] = None
+    servers: Annotated[OtherHost | None, about("With --servers: the servers' host (:doc:`../two-machines`).")] = None
     clients: Annotated[tuple[OtherClient, ...], about("With --clients: additional machines that generated load.")] = ()
     workers: Annotated[
         ExpectedWorkers | None,
-        about("With --expect-workers: the workers that generated the load. Each is in ``clients``."),
+        about("With --expect-workers: the workers that generated the load. Each worker is also in ``clients``."),
     ] = None
     service_hosts: Annotated[tuple[ServiceHost, ...], about("With --services: the separate hosts of services.")] = ()
-    environments: Annotated[tuple[EnvironmentRecord, ...], about("With variants: their environments.")] = ()
-    measured_s: Annotated[Amount, about("The measured seconds, including parts before a resume.")] = 0.0
+    environments: Annotated[tuple[EnvironmentRecord, ...], about("With variants: the Python environments.")] = ()
+    measured_s: Annotated[Amount, about("The measured seconds, including the time before the run was resumed.")] = 0.0
     ended: Annotated[Moment | None, about("The end of the run (UTC), or null while it can be resumed.")] = None
 
     def __post_init__(self) -> None:
@@ -217,25 +217,25 @@ class RunRecord:
         for key in PACKAGES:
             packages = self.versions.get(key, {})
             if not isinstance(packages, dict) or not all(isinstance(version, str) for version in packages.values()):
-                raise ValueError(f"versions.{key} are not versions by names")
+                raise ValueError(f"versions.{key} must contain a version for each name")
         if not isinstance(self.machine.get("memory_mb", 0), (int, float, NoneType)):
             raise ValueError("machine.memory_mb is not a number")
 
     @property
     def places_left_out(self) -> frozenset[tuple[str, str]]:
-        """The labels and tests of setups that are left out of a single test."""
+        """The pairs of label and test for setups that are left out of a single test."""
         return frozenset((one.label, one.test) for one in self.left_out if one.test is not None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of run.json without its schema number."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        # A recording is long, so don't copy it first.
+        # The study may contain a long recording, so don't copy all fields first.
         return {
             name: self._study() if name == "study" else msgspec.to_builtins(value) for name, value in fields.items()
         }
 
     def _study(self) -> dict[str, Any]:
-        """Return the study as run.json keeps it: requests to a user's project without the values of secret headers."""
+        """Return the study for run.json, without the values of secret headers in requests to a user's project."""
         study = self.study.to_dict()
         if self.application is not None:
             for request in (request for test in study["tests"] for request in test["requests"]):
@@ -245,13 +245,13 @@ class RunRecord:
 
 def _each_once(where: str, values: list[Any]) -> set[Any]:
     if not values and where.startswith("study"):
-        raise ValueError(f"{where}: at least one is needed")
+        raise ValueError(f"{where}: must not be empty")
     if len(set(values)) < len(values):
-        raise ValueError(f"{where}: one occurs twice")
+        raise ValueError(f"{where}: a value occurs twice")
     return set(values)
 
 
 def _in(where: str, names: Iterable[str], known: Collection[str]) -> None:
     for name in names:
         if name not in known:
-            raise ValueError(f"{where}: {name!r} is not among {', '.join(sorted(known)) or 'those of the run'}")
+            raise ValueError(f"{where}: {name!r} is not among {', '.join(sorted(known)) or 'the names in the run'}")

@@ -1,6 +1,6 @@
-"""Draw response time over rate up to the knee.
+"""Draw response time over rate, up to the knee at which the times rise steeply.
 
-Each percentile has a panel, and below them is each setup's capacity.
+Each percentile has its own panel. Below the panels, a row for each setup shows the setup's capacity.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from loadtests.report.charts.palette import INK, MUTED, PAPER
 from loadtests.report.charts.shared import Looks, Rows
 
 HEIGHT = 210
-OVER = 2.0  # a curve is drawn up to this many times the objective
+OVER = 2.0  # the axis of times ends at this multiple of the objective, even if a curve continues
 
 
 @dataclass(frozen=True)
 class Curves:
-    """The data of the chart.
+    """The data for a chart of capacities.
 
     Attributes:
-        rows: Label, percentile, rate (per second), value (ms), passed and text.
-        marks: Label, note and text, and if there is a capacity also value, low and high.
-        limits: The objective's limits in ms.
-        time: The name of the times, such as response time.
-        counts: The unit of the rates, such as requests.
+        rows: The points of the curves, with label, percentile, rate (per second), value (ms), passed and text.
+        marks: The capacities, with label, note and text, and also value, low and high if they are known.
+        limits: The limits of the objective in ms, by percentile.
+        time: The name of the measured time, such as response time.
+        counts: The unit that the rates count, such as requests.
     """
 
     rows: Rows
@@ -40,7 +40,7 @@ class Curves:
 
 
 def spec(curves: Curves, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """Draw curves and, on the same axis of rates, a row for each setup, which is also the curves' key."""
+    """Draw the curves, and below them a row for each setup, which shows its capacity and serves as the legend."""
     curves = replace(curves, marks=shared.clamp(curves.marks, "value"))
     rates = [*shared.figures(curves.rows, "rate"), *shared.figures(curves.marks, "value", "high")]
     scale = shared.scale_for(rates)
@@ -76,7 +76,7 @@ def _panel(curves: Curves, key: str, x_scale: alt.Scale, looks: Looks) -> Any:
 
 
 def _on_curves(rows: Rows, marks: Rows) -> Rows:
-    """Return the position of each capacity on its setup's curve, interpolated with logarithmic times."""
+    """Return the point of each capacity on its setup's curve, interpolated between the logarithms of the times."""
     found = []
     for mark in marks:
         curve = sorted((row["rate"], row["value"]) for row in rows if row["label"] == mark["label"])

@@ -1,4 +1,4 @@
-"""Draw the CPU time per request (or other unit) by setup, stacked by the role of the processes."""
+"""Draw a bar for each setup: its CPU time per request (or other unit), divided by the role of the processes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ROW = 30
 def spec(
     parts: Rows, totals: Rows, roles: list[str], axis_title: str, title: str, subtitle: list[str]
 ) -> dict[str, Any]:
-    """Draw stacked bars, with the interval of their total.
+    """Draw stacked bars, and the confidence interval of each total.
 
-    ``parts``: label, role, start, end (stacked) and text. ``totals``: label, note, text, and if known value, low and
-    high.
+    The rows of ``parts`` contain label, role, start, end (stacked) and text. The rows of ``totals`` contain label, note
+    and text, and also value, low and high if they are known.
     """
     totals = shared.clamp(totals, "value")
     scale = alt.Scale(domain=[0, max(shared.figures(totals, "value", "high"), default=1.0) * 1.02], nice=False)

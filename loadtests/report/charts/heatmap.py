@@ -1,6 +1,6 @@
-"""Draw a figure over two knobs.
+"""Draw a heat map of a figure over the values of two knobs.
 
-Each pair of values is a cell that contains the figure. Better figures have stronger colours.
+The cell of each pair of values shows the figure. The better the figure, the stronger the colour.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from loadtests.report.charts.shared import WIDTH, Rows, finish, values
 
 ROW = 62
 WIDEST = 130
-# The lines of a cell (field, size in pixels, weight), and the offsets of two and three lines from the middle.
+# The lines of text in a cell (key, font size in pixels, weight), and the vertical offsets of two and of three lines.
 LINES: tuple[tuple[str, int, Literal["normal", "bold"]], ...] = (
     ("note", 13, "bold"),
     ("detail", 11, "normal"),
     ("advised", 11, "bold"),
 )
 TWO, THREE = (-7, 10), (-14, 2, 16)
-# The worst cell has the weakest colour only if it is this much worse than the best, as a factor.
+# A cell has the weakest colour only if its figure is worse than the best figure by at least this factor.
 MIN_RANGE = 1.5
 
 
@@ -33,10 +33,10 @@ def spec(
     title: str,
     subtitle: list[str],
 ) -> dict[str, Any]:
-    """Draw cells over ``axes``: the vertical and the horizontal knob, each with its values.
+    """Draw a cell for each pair of values in ``axes``, which names the vertical and the horizontal knob.
 
-    The rows have panel (the values of other knobs), down, across, label, note and text. With a figure, they also have
-    value, detail, mark (``best`` has a frame, ``within`` a dashed one) and advised.
+    Each row describes a cell. It contains panel (the values of other knobs), down, across, label, note and text. A row
+    with a figure also contains value, detail, mark (``best`` draws a frame, ``within`` a dashed frame) and advised.
     """
     (down, down_values), (across, across_values) = axes
     x = alt.X(

@@ -1,4 +1,4 @@
-"""Draw a row for each setup with its figure, its interval and a note. Percentiles are panels of such rows."""
+"""Draw a row for each setup with a figure, its interval and a note. Each percentile has its own panel of rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ ROW = 19
 
 
 def figure(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_zero: bool = False) -> dict[str, Any]:
-    """Draw one figure. The rows are like the rows of ``interval_rows``, with their kind."""
+    """Draw one figure of each setup.
+
+    The rows contain the kind of the setup, and the keys that ``interval_rows`` uses.
+    """
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
     numbers = shared.figures(rows, "value", "low", "high")
@@ -26,7 +29,10 @@ def figure(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_ze
 
 
 def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, Any]:
-    """Draw percentiles in ms. The rows are like the rows of ``interval_rows``, with the percentile and the kind."""
+    """Draw percentiles in ms, with a panel for each percentile.
+
+    The rows contain the percentile, the kind of the setup, and the keys that ``interval_rows`` uses.
+    """
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
     scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))
@@ -40,7 +46,10 @@ def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, An
 
 
 def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks, by: str = "label") -> Any:
-    """Draw points with intervals on ``x``. Rows: label, note, text, and if known value, low and high."""
+    """Draw a row for each setup, with a point and an interval on the axis ``x``.
+
+    Each row contains label, note and text, and also value, low and high if they are known.
+    """
     base = shared.described(rows).encode(y=shared.label_axis(rows))
     measured = base.transform_filter("isValid(datum.value)")
     whiskers = measured.transform_filter("isValid(datum.high)")
@@ -52,7 +61,7 @@ def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks, by: str 
 
 
 def notes(base: alt.Chart, scale: alt.Scale, end: str, dx: int) -> list[alt.Chart]:
-    """Draw the rows' notes after ``end`` of the interval, or at the left if there is no value."""
+    """Draw the note of each row to the right of the position ``end``, or at the left edge if the row has no value."""
     return [
         base.transform_filter("isValid(datum.value)")
         .transform_calculate(end=end)

@@ -1,4 +1,4 @@
-"""Draw a line for each setup, named at its right end: over load, over time, or compared with a calculated ceiling."""
+"""Draw charts with the setups' names at the ends of lines: over load, over time, or next to a calculated ceiling."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from loadtests.report.charts import shared
 from loadtests.report.charts.palette import MUTED
 from loadtests.report.charts.shared import WIDTH, Looks, Rows
 
-LINES = 7  # lines in a panel: one for each colour
-NAME_HEIGHT = 14.0  # height of a name in pixels
+LINES = 7  # maximum number of lines in a panel, one for each colour
+NAME_HEIGHT = 14.0  # height of a setup's name in pixels
 
 
 def over_load(rows: Rows, looks: Looks, time: str, load: str, subtitle: list[str]) -> dict[str, Any]:
     """Draw the response time over load, with a panel for each percentile.
 
-    Rows: label, percentile, load, value (ms), text, and if known low and high.
+    Each row contains label, percentile, load, value (ms) and text, and also low and high if they are known.
     """
     rows = shared.clamp(rows, "value")
     x_scale = shared.scale_for(row["load"] for row in rows)
@@ -47,9 +47,10 @@ def _load_panel(key: str, rows: Rows, x: alt.X, y: alt.Y, y_scale: alt.Scale, lo
 
 
 def over_time(rows: Rows, looks: Looks, seconds: float, many: str, subtitle: list[str]) -> dict[str, Any]:
-    """Draw the rate over time with bands, one of the two charts of 2016. ``many`` is the unit, such as requests.
+    """Draw rates over time with bands, like one of the two charts of the 2016 benchmark.
 
-    The rows have label, t (s since the start of the measurement), value, low and high (per second) and text.
+    ``many`` is the counted unit, such as requests. Each row contains label, t (in seconds since the start of the
+    measurement), value, low and high (per second) and text.
     """
     parts = [[row for row in rows if row["label"] in group] for group in _groups(rows)]
     panels = [_time_panel(part, looks, seconds, many) for part in parts]
@@ -75,9 +76,10 @@ def _time_panel(rows: Rows, looks: Looks, seconds: float, many: str) -> Any:
 
 
 def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """Draw measured rates as points over concurrent requests, and the theoretical ceiling as a line.
+    """Draw measured rates as points over the number of concurrent requests, and the calculated ceiling as a line.
 
-    The rows have label, concurrency, value (per second) and text. ``line`` has concurrency and value.
+    Each row contains label, concurrency, value (per second) and text. Each row of ``line`` contains concurrency and
+    value.
     """
     x_scale, y_scale = (shared.scale_for(shared.figures([*rows, *line], key)) for key in ("concurrency", "value"))
     x = alt.X("concurrency:Q", title="requests that can be in flight", scale=x_scale, axis=shared.axis_for(x_scale))
@@ -87,20 +89,20 @@ def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str
     )
     points = shared.points(shared.described(rows).encode(x=x, y=y), 70, looks)
     least = y_scale.to_dict()["domain"][0]
-    ends = [{**row, "value": max(row["value"], least)} for row in rows]  # zero has no logarithm
+    ends = [{**row, "value": max(row["value"], least)} for row in rows]  # a logarithmic axis can't show 0
     layers = [arithmetic, points, *_names(ends, "concurrency", y_scale, 300, looks)]
     return shared.finish(shared.panel(layers, 300), title, subtitle, looks)
 
 
 def _groups(rows: Rows) -> list[list[str]]:
-    """Distribute the labels over as many panels as readable lines need. Similar lines share a panel."""
+    """Divide the labels into groups, so that no panel contains more than LINES lines. Similar lines share a panel."""
     labels = list(dict.fromkeys(row["label"] for row in rows))
     each = math.ceil(len(labels) / math.ceil(len(labels) / LINES))
     return [labels[start : start + each] for start in range(0, len(labels), each)]
 
 
 def _names(rows: Rows, along: str, y_scale: alt.Scale, height: float, looks: Looks) -> list[alt.Chart]:
-    """Draw the lines' names at the right, close to the ends of their lines and without overlaps."""
+    """Draw the setups' names to the right of the plot, near the ends of their lines but without overlaps."""
     log = y_scale.to_dict().get("type") == "log"
     to_linear, from_linear = (math.log, math.exp) if log else (float, float)
     last = {row["label"]: row for row in sorted(rows, key=lambda row: float(row[along]))}
@@ -122,7 +124,7 @@ def _names(rows: Rows, along: str, y_scale: alt.Scale, height: float, looks: Loo
 
 
 def _spread(ends: list[float], gap: float, bottom: float, top: float) -> list[float]:
-    """Return heights near the sorted ``ends`` that are at least ``gap`` apart and not above the top."""
+    """Return a height near each of the sorted ``ends``. Heights are at least ``gap`` apart and at most ``top``."""
     heights: list[float] = []
     for end in ends:
         heights.append(max(end, heights[-1] + gap if heights else bottom))

@@ -1,6 +1,6 @@
-"""Define the look of all charts.
+"""Define the colours, shapes and line patterns of all charts.
 
-Each setup has a colour, a shape and a dash. The page can replace the colours on dark pages.
+A setup looks the same in all charts of a run. On dark pages, a style sheet replaces the colours.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-# Okabe and Ito's colours for all kinds of colour vision (jfly.uni-koeln.de/color), without yellow and black and with a
-# darker sky blue and orange, for a contrast of 3 to 1 on light and dark pages (WCAG 2).
+# Okabe and Ito's colours, which people with any kind of colour vision can distinguish (jfly.uni-koeln.de/color). Yellow
+# and black are left out, and sky blue and orange are darker, for a contrast of 3 to 1 on light and dark pages (WCAG 2).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#3592C8", "#B97F00", "#8A8A8A")
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
-# Interfaces with colours whose contrast is at least 3 to 1, also on the bands, on light and dark pages.
+# The names of interfaces in legends. The contrast of KIND_COLOURS is at least 3 to 1 on light and dark pages, even in
+# front of bands.
 INTERFACES = {
     "wsgi": "WSGI",
     "asgi": "ASGI",
     "asgi-layer": "ASGI over a channel layer",
 }
 PEER = "WebSocket peer"
-BOLT = "django-bolt"  # a peer for HTTP, which is never in a chart with a peer for WebSockets
+BOLT = "django-bolt"  # an HTTP peer; no chart contains both HTTP and WebSocket peers, so they look the same
 KIND_COLOURS = ("#00639C", "#B34700", "#006B4F", "#8C2D5A")
 
-# Light pages. DARK contains the replacements for dark pages.
+# The colours on light pages. DARK contains their replacements on dark pages.
 INK = "#1b1f24"
 MUTED = "#5c6570"
 GRID = "#dde1e6"
@@ -33,10 +34,10 @@ BAND = "#c9d3de"
 NOISE = "#9fb0c2"
 PAPER = "#fdfdfe"
 
-# Roles also differ in lightness, so that a stacked bar is readable without colours.
+# These colours also differ in lightness, so that a stacked bar is readable in grey.
 ROLE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
 
-# A heat map's steps, in one hue, from the weakest to the strongest. Dark pages reverse their lightness.
+# The colours of a heat map, in one hue, from the worst to the best figure. Dark pages reverse their lightness.
 RAMP = ("#e3eef6", "#c3dcec", "#9cc6e0", "#6cabd0", "#4a96c4", "#1f6899", "#0b4468")
 ON_RAMP = (INK,) * 5 + (PAPER,) * 2
 
@@ -51,13 +52,13 @@ DARK = {
     **dict(zip(RAMP, ("#1d2b37", "#1f394b", "#214860", "#245876", "#29688c", "#5aa9d6", "#a5d6f2"), strict=True)),
 }
 
-# Has the same widths as the font with which vl-convert measures texts.
+# The letters are as wide as in the font with which vl-convert measures texts.
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """The colour, line and point of a setup in all charts of a run."""
+    """The colour, line pattern and point shape of a setup in all charts of a run."""
 
     colour: str
     dash: tuple[int, ...]
@@ -65,7 +66,7 @@ class Look:
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """Return a look for each label, by its place in the study."""
+    """Return the look of each label, which depends on the label's place in the study."""
     return {
         label: Look(
             COLOURS[place % len(COLOURS)],
@@ -84,12 +85,15 @@ KINDS[BOLT] = KINDS[PEER]
 
 
 def kind(interface: str) -> str:
-    """Return the name of a setup's interface in the key of a chart."""
+    """Return the name that a chart's legend shows for a setup's interface."""
     return BOLT if interface == "bolt" else INTERFACES.get(interface, PEER)
 
 
 def config(longest: int) -> dict[str, Any]:
-    """The Vega-Lite configuration of all charts, with a margin of a pixel per letter for other fonts."""
+    """Return the Vega-Lite configuration of a chart.
+
+    The margins contain an extra pixel for each letter of the longest label, because the reader's font may be wider.
+    """
     margin = 12 + longest
     return {
         "background": PAPER,
@@ -134,9 +138,9 @@ def config(longest: int) -> dict[str, Any]:
 
 
 def dark_css(scope: str, document: str | None = None) -> str:
-    """Return a style sheet for the drawings in ``scope`` on dark pages.
+    """Return a style sheet that replaces the colours of SVG drawings on dark pages.
 
-    With ``document``, include only that drawing's colours.
+    ``scope`` is the start of each CSS selector. If ``document`` is set, include only the colours of this drawing.
     """
     rules = "".join(
         f'{scope}[{key}="{light}"]{{{key}:{dark}}}'

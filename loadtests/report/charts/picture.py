@@ -1,6 +1,7 @@
-"""Draw one setup second by second: panels on one time axis, over the stages of the origin, if there is one.
+"""Draw one setup second by second, in several panels with the same time axis.
 
-Each moment has a transparent column over the first panel, whose title contains all figures of the moment.
+If the run had an origin, bands behind the panels show its stages. Transparent columns over the first panel show all
+figures of their seconds as titles.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from loadtests.report.charts.palette import BAND, INK, RAMP
 from loadtests.report.charts.shared import WIDTH, Rows, axis_for, finish, heading, scale_for, stacked, values
 
 HIGH, LOW = 110, 70
-ROOM_OF_TEXT = 0.18  # share of the width
-ROOM = 1.25  # space above the first panel's bars for the names of the stages
+ROOM_OF_TEXT = 0.18  # minimum length of a stage whose name is shown, as a share of the width
+ROOM = 1.25  # end of the first panel's axis, relative to its highest bar, to make space for the names of stages
 LINE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
 ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # 2xx or ok, stale copies, other successes
 FAILED = ("#D55E00", "#CC79A7", "#8C2D5A", "#B97F00", "#8A8A8A")
@@ -24,18 +25,23 @@ FAILED = ("#D55E00", "#CC79A7", "#8C2D5A", "#B97F00", "#8A8A8A")
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel: heading, height in pixels, the function that draws its rows over a duration, and the rows.
+    """A panel of the chart. A panel without rows isn't drawn.
 
-    A panel without rows isn't drawn. The rows of ``bars`` have t, t2, name, low and high (per second, stacked) and
-    good. The rows of ``times`` and ``lines`` have t, name and value (None for a gap). The rows of ``cells`` have t, t2,
-    low, high and share (0 to 1).
+    Attributes:
+        heading: The heading.
+        height: The height in pixels.
+        draw: The function that draws the rows on a time axis with a length in seconds.
+        rows: The data. For ``bars``, each row contains t, t2, name, low and high (per second, stacked) and good. For
+            ``times`` and ``lines``, it contains t, name and value (None for a gap). For ``cells``, it contains t, t2,
+            low, high and share (0 to 1).
+        named: Whether the panel shows the names of its rows.
     """
 
     heading: str
     height: int
     draw: Callable[[Rows, float], Any]
     rows: Rows
-    named: bool = True  # whether to draw the names of its rows
+    named: bool = True
 
 
 def spec(
@@ -43,7 +49,8 @@ def spec(
 ) -> dict[str, Any]:
     """Draw panels over ``lasts`` seconds.
 
-    They show the ``stages`` (t, t2, text, usual), and a text for each of the ``columns`` (t, t2, text).
+    Bands behind the panels show the ``stages``, which contain t, t2, text and usual. Each of the ``columns`` contains
+    t, t2, and the text of its title.
     """
     shown = [panel for panel in panels if panel.rows]
     layers = [[*_bands(stages, lasts), panel.draw(panel.rows, lasts)] for panel in shown]
@@ -61,7 +68,7 @@ def spec(
 def _x(lasts: float) -> alt.X:
     return alt.X(
         "t:Q",
-        title=None,  # the subtitle applies to all panels
+        title=None,  # the subtitle describes the time axis of all panels
         scale=alt.Scale(domain=[0, lasts], nice=False, clamp=True),
         axis=alt.Axis(grid=False, tickCount=10, titleFontSize=11),
     )
@@ -103,7 +110,7 @@ def _drawn(rows: Rows, lasts: float, y: alt.Y) -> Any:
 
 
 def cells(rows: Rows, lasts: float) -> Any:
-    """Draw cells that are darker if they contain a larger share of the moment's times."""
+    """Draw a heat map of times. The darker the cell, the larger its share of the times in the same column."""
     painted = [{**row, "fill": RAMP[round(row["share"] * (len(RAMP) - 1))]} for row in rows]
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
@@ -113,14 +120,14 @@ def cells(rows: Rows, lasts: float) -> Any:
 
 
 def _bands(stages: Rows, lasts: float) -> list[Any]:
-    """Draw the stages that differ from the first one behind a panel."""
+    """Draw bands behind a panel for the stages that differ from the first stage."""
     rows = [row for row in stages if not row["usual"]]
     band = alt.Chart(values(rows)).mark_rect(fill=BAND, opacity=0.55, aria=False)
     return [band.encode(x=_x(lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))] if rows else []
 
 
 def _stage_names(stages: Rows, lasts: float) -> list[Any]:
-    """Draw the stages' names over the first panel if there is room."""
+    """Draw the names of the stages at the top of the first panel, except for stages that are too short."""
     rows = [row for row in stages if row["t2"] - row["t"] >= ROOM_OF_TEXT * lasts]
     texts = alt.Chart(values(rows)).mark_text(align="left", baseline="top", dx=3, dy=2, fontSize=10, color=INK)
     return [texts.encode(x=_x(lasts), y=alt.value(0), text="text:N")] if rows else []

@@ -1,4 +1,4 @@
-"""The common parts of charts: a finished chart, scales, axes, and the encodings of a setup."""
+"""Build the common parts of charts: scales, axes, and the colours, shapes and lines of setups."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ from loadtests.report.charts.palette import KINDS, Look, config
 Rows = list[dict[str, Any]]
 Looks = dict[str, Look]
 
-WIDTH = 520  # pixels of the plot; with labels about 700, which fits into a README without scaling
-SEVERAL_DECADES = 20.0  # with a larger ratio of values, a linear axis would hide the small values
-DRAWN_BEYOND = 3.0  # intervals are cut at this multiple of the outermost points, so that they don't hide the rest
-STEPS = (1, 2, 5)  # the ticks of a decade
+WIDTH = 520  # width of the plot in pixels; with labels, a chart is about 700 pixels wide, which fits into a README
+SEVERAL_DECADES = 20.0  # if the largest value is more than 20 times the smallest, a linear axis would hide small values
+DRAWN_BEYOND = 3.0  # intervals are cut at this factor beyond the outermost points, so that the points stay apart
+STEPS = (1, 2, 5)  # the ticks in each decade of a logarithmic axis
 
-# Checking each part of a chart against Altair's schema is slow; tests check whole charts.
+# It is slow to check each part of a chart against Altair's schema. The tests check whole charts instead.
 schemapi.disable_debug_mode()
 
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """A chart: its file name, caption, content as text (``alt``), and specification.
+    """A chart of a report.
 
-    A page shows ``summary`` instead of a folded chart. The specification is created on demand, because it is slow, and
-    the terminal doesn't need it.
+    Attributes:
+        name: The name of the file, without its extension.
+        caption: The caption.
+        alt: The content of the chart as text.
+        specify: The function that creates the Vega-Lite specification. It is slow, so it is only called if a report
+            contains charts.
+        summary: The text that a page shows until the reader opens the chart, or empty if the chart isn't folded.
     """
 
     name: str
@@ -46,7 +51,7 @@ class Chart:
 
 
 def finish(chart: Any, title: str, subtitle: Sequence[str], labels: Iterable[str]) -> dict[str, Any]:
-    """Return the specification with title, common configuration, and margins for the longest label."""
+    """Return the Vega-Lite specification of a chart, with a title, and with margins that fit the longest label."""
     titled = chart.properties(title=alt.TitleParams(title, subtitle=list(subtitle)))
     spec: dict[str, Any] = titled.to_dict(validate=False)
     spec["config"] = config(max(map(len, labels), default=0))
@@ -62,22 +67,22 @@ def heading(text: str) -> alt.TitleParams:
 
 
 def values(rows: Rows) -> alt.InlineData:
-    """Return the rows as inline data, without pandas and with the same name in each rendering."""
+    """Return the rows as inline data, which doesn't need pandas and is the same in each rendering."""
     return alt.InlineData(values=rows)
 
 
 def described(rows: Rows) -> alt.Chart:
-    """Create a chart of rows. The rows' ``text`` describes their marks."""
+    """Create a chart of rows. The ``text`` of each row becomes the description of its mark."""
     return alt.Chart(values(rows)).encode(description=alt.Description("text:N"))
 
 
 def figures(rows: Rows, *keys: str) -> list[float]:
-    """Return the known values of some keys."""
+    """Return the values of these keys in all rows, without missing values."""
     return [row[key] for row in rows for key in keys if row.get(key) is not None]
 
 
 def where(rows: Rows, **values: str) -> Rows:
-    """Return the rows that have these values."""
+    """Return the rows that contain all of these values."""
     return [row for row in rows if values.items() <= row.items()]
 
 
@@ -92,12 +97,12 @@ def shape(looks: Looks, by: str = "label") -> alt.Shape:
 
 
 def _key(looks: Looks, by: str) -> alt.Legend | None:
-    """Setups have names at their marks, and kinds have a key."""
+    """Return a legend for several kinds of setups. Setups need no legend, because their names are at their marks."""
     return alt.Legend(title=None, symbolOpacity=1) if by == "kind" and len(looks) > 1 else None
 
 
 def kinds(rows: Rows) -> Looks:
-    """Return the looks of the rows' kinds of setups."""
+    """Return the looks of the kinds of setups, such as WSGI, that occur in the rows."""
     found = {row["kind"] for row in rows}
     return {kind: look for kind, look in KINDS.items() if kind in found}
 
@@ -113,20 +118,20 @@ def points(rows: alt.Chart, size: int, looks: Looks, by: str = "label", **mark: 
 
 
 def named(rows: alt.Chart, about: str) -> Any:
-    """Return the rows with descriptions of lines and areas: the label and ``about``."""
-    # A line is one mark, so without a separate text it would have its first point's text.
+    """Describe each line or area of a chart with its label and ``about``."""
+    # A line is a single mark. Without a separate text, it would have the text of its first point.
     whole = rows.transform_calculate(line=f"datum.label + ': ' + {json.dumps(about)}")
     return whole.encode(description=alt.Description("line:N"))
 
 
 def lines(rows: alt.Chart, about: str, width: float, looks: Looks, **mark: Any) -> Any:
-    """Draw a line for each setup in its colour and pattern, described by its label and ``about``."""
+    """Draw a line for each setup in the setup's colour and pattern. Its label and ``about`` describe the line."""
     drawn = named(rows, about).mark_line(strokeWidth=width, **mark)
     return drawn.encode(color=colour(looks), strokeDash=dashes(looks))
 
 
 def whiskers(rows: alt.Chart, along: alt.X | alt.Y, width: float, looks: Looks, by: str = "label", **mark: Any) -> Any:
-    """Draw intervals from ``along`` to the rows' ``high`` on the same axis."""
+    """Draw an interval for each row, from the lower end in ``along`` to the row's ``high`` on the same axis."""
     rules = rows.mark_rule(strokeWidth=width, **mark)
     ends = {"x": along, "x2": "high:Q"} if isinstance(along, alt.X) else {"y": along, "y2": "high:Q"}
     return rules.encode(color=colour(looks, by), **ends)
@@ -144,12 +149,12 @@ def label_axis(rows: Rows) -> alt.Y:
 
 
 def name_of(row: dict[str, Any]) -> str:
-    """Return a row's label, with its setup if the label doesn't show it."""
+    """Return a row's label, and the name of its setup in brackets if the label doesn't contain the name."""
     return f"{row['label']} ({row['setup']})" if row.get("setup") else row["label"]
 
 
 def clamp(rows: Rows, key: str) -> Rows:
-    """Return the rows with intervals that are cut near the points ``key`` and marked as cut."""
+    """Cut intervals that extend far beyond the values of ``key``, and mark the rows whose intervals are cut."""
     points = [value for value in figures(rows, key) if value > 0]
     if not points:
         return rows
@@ -179,7 +184,7 @@ def arrows(base: alt.Chart, scale: alt.Scale, paint: Any, upright: bool = False,
 
 
 def scale_for(numbers: Iterable[float]) -> alt.Scale:
-    """Return a scale that starts at zero, or a logarithmic scale if the numbers span decades."""
+    """Return a scale that starts at zero, or a logarithmic scale if the numbers span more than a decade."""
     positive = [number for number in numbers if number > 0]
     low, high = min(positive, default=1.0), max(positive, default=1.0)
     if high / low < SEVERAL_DECADES:
@@ -197,14 +202,14 @@ def log_scale(low: float, high: float) -> alt.Scale:
 
 
 def log_axis(low: float, high: float, steps: Sequence[float] = STEPS, **options: Any) -> alt.Axis:
-    """Return ticks at these steps of each decade, so that labels don't touch."""
+    """Return a logarithmic axis with ticks at these steps of each decade, so that the labels don't overlap."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
     return alt.Axis(grid=True, values=ticks, **options)
 
 
 def axis_for(scale: alt.Scale, **options: Any) -> alt.Axis:
-    """Return the axis of a scale of ``scale_for``."""
+    """Return an axis for a scale that ``scale_for`` has returned."""
     settings = scale.to_dict()
     if settings.get("type") != "log":
         return alt.Axis(grid=True, tickCount=6, **options)
@@ -212,7 +217,7 @@ def axis_for(scale: alt.Scale, **options: Any) -> alt.Axis:
 
 
 def _step_below(value: float) -> float:
-    """Return the largest number of the form 1, 2 or 5 times a power of ten below the smallest point."""
+    """Return the largest tick (1, 2 or 5 times a power of ten) that is at least 5% below the value."""
     room = value * 0.95
     power = 10.0 ** math.floor(math.log10(room))
     return max((step * power for step in STEPS if step * power <= room), default=power)

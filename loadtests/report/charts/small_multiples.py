@@ -1,4 +1,4 @@
-"""Draw a small panel for each setup on the same axes: lines over time, and the end of the load."""
+"""Draw a small panel for each setup, with lines over time and a mark at the end of the load, on the same axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ ACROSS, WIDTH, HEIGHT = 4, 150, 70
 
 
 def over_time(rows: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """Draw rows with label, name (of the line), t and ended (s) and value. Setups have the order of the rows."""
+    """Draw a panel for each label, in the order of the rows.
+
+    Each row contains label, name (of the line), t, ended (the end of the load) and value. Times are in seconds.
+    """
     labels, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("label", "name"))
     x = alt.X(
         "t:Q",
@@ -33,7 +36,7 @@ def over_time(rows: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
             scale=alt.Scale(domain=names, range=list(LINE_COLOURS[: len(names)])),
             legend=alt.Legend(title=None, orient="top"),
         ),
-        # The first line is the broadest, so that it stays visible below another line.
+        # The first line is the broadest, so that it stays visible behind other lines.
         strokeWidth=alt.StrokeWidth(
             "name:N", scale=alt.Scale(domain=names, range=[3.5, *[1.2] * (len(names) - 1)]), legend=None
         ),

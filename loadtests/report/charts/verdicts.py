@@ -1,4 +1,4 @@
-"""Draw ratios to the baseline with their intervals, over the equivalence band and the machine's noise floor."""
+"""Draw ratios to the baseline with their intervals, in front of bands for equivalence and the machine's noise floor."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _ends(rows: Rows) -> tuple[float, float]:
 def spec(rows: Rows, bands: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
     """Draw a panel for each metric, with a row for each compared setup.
 
-    ``rows``: label, kind (of the setup), metric, note, text, and if known ratio, low and high. ``bands``: metric, kind
-    (as in the legend), low and high.
+    Each row contains label, kind (of the setup), metric, note and text, and also ratio, low and high if they are known.
+    Each band contains metric, kind (its name in the legend), low and high.
     """
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "ratio")
@@ -67,7 +67,7 @@ def _panel(rows: Rows, bands: Rows, scale: alt.Scale, x: alt.X, fill: alt.Fill, 
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return 1 and round ratios on both sides whose labels don't touch."""
+    """Return ticks at 1 and at round ratios below and above 1, so far apart that their labels don't overlap."""
     apart = math.log(high / low) * LABEL / WIDTH
     ticks = [1.0]
     for side in (ABOVE, BELOW):

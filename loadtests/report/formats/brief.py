@@ -1,4 +1,4 @@
-"""Convert the answer of a run to lines of text that fit an 80x25 terminal."""
+"""Format the answer of a run as lines of text for a terminal with 80 columns and 25 lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from loadtests.report.view import Page, RunAnswer, Table
 LINES, WIDTH = 25, 80
 STYLES = {"good": "green", "bad": "red", "muted": "dim", "unverified": "dim", "": ""}
 APART = 4  # maximum number of empty lines between the parts
-NAMES = 30  # a longer label is cut in a table
+NAMES = 30  # maximum length of a label in the table; longer labels are cut
 
 
 @dataclass
@@ -44,7 +44,7 @@ class _Column:
         return max(self.least, longest, self.figure + (1 + self.detail if self.detail else 0))
 
     def cell(self, row: int) -> Text:
-        """Figures are aligned to the right, details to the left."""
+        """Return the text of a row, with the figure aligned to the right and the detail to the left."""
         text = _right(self.figures[row], self.figure)
         if not self.detail:
             return safe_text(_right(text, self.width), STYLES[self.tones[row]])
@@ -56,9 +56,9 @@ class _Column:
 
 
 def lines(page: Page, where: str = "") -> list[Text]:
-    """Return a page's answer in at most LINES lines of WIDTH columns. ``where``, the path of the page, may be longer.
+    """Return a page's answer in at most LINES lines of WIDTH columns. The line with ``where``, the path, may be longer.
 
-    If there isn't enough room, it omits the sentences about winners except the first one, and then rows.
+    If there isn't enough room, some sentences about winners are left out, except the first sentence, and then rows.
     """
     found = page.answer
     title = wrapped(page.title, WIDTH, "bold")[:2]
@@ -71,7 +71,7 @@ def lines(page: Page, where: str = "") -> list[Text]:
     sentences = [wrapped(one, WIDTH) for one in found.winners]
     table = _cut(table, room - len(headlines) - len(notes) - sum(map(len, sentences[:1])))
     room -= len(headlines) + len(table) + len(notes)
-    # Fewer sentences with empty lines between the parts are more readable.
+    # A few sentences with empty lines between the parts are more readable than many sentences without empty lines.
     winners = _fitting(sentences, room - APART) or _fitting(sentences, room)
     parts = [part for part in (title, [*headlines, *winners], table, notes, end) if part]
     apart = sum(map(len, parts)) + len(parts) - 1 <= LINES
@@ -79,7 +79,7 @@ def lines(page: Page, where: str = "") -> list[Text]:
 
 
 def _notes(found: RunAnswer, columns: Mapping[int, _Column]) -> Iterator[str]:
-    """Return the legend of the shown columns, and the notes."""
+    """Yield the legend of the shown columns, the explanations of the shown signs, and the notes."""
     if found.table is not None:
         left = len(found.table.columns) - len(columns)
         more = f" On the page: {plural(left, 'more column')}." if left else ""
@@ -98,14 +98,14 @@ def _fitting(parts: Iterable[list[Text]], room: int) -> list[Text]:
 
 
 def _cut(lines: list[Text], room: int) -> list[Text]:
-    """Return the first lines, and the number of the others."""
+    """Return the lines that fit. If some lines don't fit, the last line states their number."""
     if len(lines) <= room:
         return lines
     return [*lines[: room - 1], safe_text(f"... and {len(lines) - room + 1} more, on the page", "dim")]
 
 
 def _columns(table: Table) -> dict[int, _Column]:
-    """Return the columns that fit, by their places. An optional column loses its details before it is dropped."""
+    """Return the columns that fit, by their index. An optional column loses its details before it is dropped."""
     columns = dict(enumerate(_column(table, place) for place in range(len(table.columns))))
     for place in table.optional:
         if _width(columns.values()) > WIDTH:
@@ -113,7 +113,7 @@ def _columns(table: Table) -> dict[int, _Column]:
         if _width(columns.values()) > WIDTH:
             del columns[place]
     for column in columns.values():
-        # A wide column is better than a wrapped heading.
+        # If there is room, make the column wide enough for its heading, because a wrapped heading is hard to read.
         column.least = len(column.heading)
         if _width(columns.values()) > WIDTH:
             column.least = 0
@@ -135,7 +135,7 @@ def _padded(level: Iterable[str], columns: Sequence[_Column]) -> Iterator[str]:
 
 
 def _column(table: Table, place: int) -> _Column:
-    """Format a column at its full width. The first column contains the names."""
+    """Return a column at its full width. The first column contains the setups' names."""
     fields = [row[place] for row in table.rows]
     if not place:
         names = [_shortened(field.text) for field in fields]

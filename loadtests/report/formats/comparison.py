@@ -1,4 +1,4 @@
-"""Print a comparison in a terminal."""
+"""Print a comparison of two sides, A and B, in a terminal."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from loadtests.report.view import Field, Table
 
 
 def print_comparison(compared: Compared, console: Console) -> None:
-    """Print the differences, and a table for each test."""
+    """Print the differences between the sides, and a table of verdicts for each test."""
     with unwrapped(console):
         console.print(safe_text(f"A: {compared.before}\nB: {compared.after}", style="bold"))
         if not compared.one_machine:
-            console.print(safe_text("The machines differ: this compares machines as well as setups.", "red"))
+            console.print(safe_text("The machines differ, so the tables also compare machines.", "red"))
         if compared.differences:
             console.print()
             print_differences(compared.differences, ("difference", "", "A", "B"), console)
@@ -61,7 +61,7 @@ def _fields(row: ComparisonRow) -> tuple[Field, ...]:
 
 
 def note(compared: Compared) -> str:
-    """Explain the tables, and how many blocks would settle inconclusive comparisons."""
+    """Return a note that explains the tables and how to settle inconclusive comparisons."""
     family = compared.comparisons[0].family
     adjusted = f"s, adjusted for {family} comparisons" if family > 1 else ""
     settling = what_would_settle(compared.comparisons)

@@ -15,10 +15,10 @@ from loadtests.plan.trial_count import TrialCount
 
 
 def csv_text(results: Results) -> str:
-    """Return the table's text, with the metrics that a test of the run shows, judges, or has measured.
+    """Return the text of summary.csv, with the metrics that any test of the run shows, judges or has measured.
 
-    Unknown figures and open ends of intervals are empty. ``unverified`` is the number of trials whose figures only the
-    report shows.
+    Unknown figures and open ends of intervals are empty. The column ``unverified`` contains the number of trials whose
+    figures are only in the report.
     """
     names = _metrics(results)
     counted = {_column(one): one for test in results.tests for one in (*held_connections.COUNTED, *test.kind.answers)}
@@ -54,7 +54,7 @@ def _metrics(results: Results) -> list[str]:
 
 
 def _column(counted: TrialCount) -> str:
-    """``database_connections_left_behind``."""
+    """Return the name of a count's column, such as ``database_connections_left_behind``."""
     return re.sub(r"\W+", "_", counted.called)
 
 

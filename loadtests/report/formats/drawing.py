@@ -1,7 +1,8 @@
-"""Write charts as SVG, a third of the size of vl-convert's output: as a separate file, or as an element of a page.
+"""Reduce the SVG charts from vl-convert to a third of their size, and write them as files or as elements of a page.
 
-It removes invisible elements: empty marks and groups, defaults, and the names of marks that aren't setups, because a
-screen reader treats the chart as one image. Attributes that all members of a group have move to the group.
+This module removes everything that readers don't see: empty marks and groups, default values, and the names of marks
+that aren't setups, because a screen reader treats the chart as one image. It moves attributes that all members of a
+group share to the group.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ DEFAULTS = {
     "y2": "0",
     "stroke-width": "1",
     "font-weight": "normal",
-    "font-family": FONT,  # set on the root element
+    "font-family": FONT,  # the root element sets the font
 }
 INHERITED = {
     "fill",
@@ -37,10 +38,10 @@ INHERITED = {
 
 
 def file(document: str, alt: str, labels: Container[str] = ()) -> str:
-    """Return the drawing as a separate document, which is dark if the reader's system is.
+    """Return the drawing as a separate SVG document, which uses dark colours if the reader's system does.
 
-    A mark's description, ``label: text``, becomes its title. If the label is one of ``labels``, it also becomes its
-    setup.
+    If the label in a mark's description (``label: text``) is one of ``labels``, the description becomes the mark's
+    title. Other descriptions are removed.
     """
     root = _image(document, alt, labels)
     style = ET.Element(f"{{{SVG}}}style")
@@ -50,9 +51,9 @@ def file(document: str, alt: str, labels: Container[str] = ()) -> str:
 
 
 def inlined(document: str, alt: str, prefix: str, labels: Container[str]) -> str:
-    """Return the drawing, or its ``file``, as an element of a page. The page's style sheet can make it dark.
+    """Return the drawing as an SVG element of a page, whose style sheet contains the dark colours.
 
-    ``prefix`` makes its ids unique.
+    ``document`` may also be a document that ``file`` has returned. ``prefix`` makes the ids unique within the page.
     """
     root = _image(document, alt, labels)
     for style in root.findall(f"{{{SVG}}}style"):
@@ -67,10 +68,10 @@ def inlined(document: str, alt: str, prefix: str, labels: Container[str]) -> str
 
 
 def _image(document: str, alt: str, labels: Container[str]) -> ET.Element:
-    """Return the drawing as one image that ``alt`` describes."""
+    """Return the reduced drawing as a single image that ``alt`` describes."""
     ET.register_namespace("", SVG)
     root = ET.fromstring(document)
-    if root.get("role") != "img":  # unless it is already written in this form
+    if root.get("role") != "img":  # otherwise, the drawing is already reduced
         _lighten(root, labels)
     root.attrib.update({"role": "img", "aria-label": printable(alt), "font-family": FONT})
     return root
@@ -111,7 +112,7 @@ def _draws(element: ET.Element) -> bool:
 
 
 def _name(element: ET.Element, labels: Container[str]) -> None:
-    """Replace the description of a setup's mark with a title."""
+    """Replace the description of a setup's mark with a title, and remove other descriptions."""
     label, _, text = element.get("aria-label", "").partition(": ")
     for key in UNUSED:
         element.attrib.pop(key, None)
@@ -135,7 +136,7 @@ def _merge(group: ET.Element) -> None:
 
 
 def _hoist(group: ET.Element) -> None:
-    """Move attributes that all members have to the group."""
+    """Move attributes that all members of a group share to the group."""
     if len(group) < 2:
         return
     common = set.intersection(*(set(member.attrib.items()) for member in group))

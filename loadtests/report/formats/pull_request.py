@@ -14,14 +14,15 @@ from loadtests.formatting import printable
 from loadtests.report.formats.comparison import note, tables
 from loadtests.report.view import Field, Table
 
-OUTCOMES = {"failure": "failures", "error": "errors", "skipped": "skipped"}  # results, and their names in counts
-BOUNDS = {"value": "value", "low": "lower_value", "high": "upper_value"}  # our name, and Bencher's
+OUTCOMES = {"failure": "failures", "error": "errors", "skipped": "skipped"}  # JUnit's elements and their counts
+BOUNDS = {"value": "value", "low": "lower_value", "high": "upper_value"}  # this project's names and Bencher's names
 
 
 def junit(compared: Compared) -> str:
     """Return JUnit's XML: a suite for each test, and a case for each setup and metric.
 
-    A case that breaks the rule is a failure. A case that can't be judged is an error with a rule, or else skipped.
+    A case that breaks the rule is a failure. A case that can't be judged is an error if there is a rule, and otherwise
+    skipped.
     """
     root = ET.Element("testsuites", name=printable(f"{compared.before} against {compared.after}"))
     for table in tables(compared):
@@ -36,7 +37,7 @@ def junit(compared: Compared) -> str:
 
 
 def _case(suite: ET.Element, compared: Compared, row: ComparisonRow, found: Iterable[tuple[str, str]]) -> str:
-    """Add a case with its results. Return its outcome, or an empty string for success."""
+    """Add a test case for a row of the comparison, and return its outcome, or an empty string for success."""
     case = ET.SubElement(suite, "testcase", classname=f"{row.test}.{row.label}", name=row.name, time="0")
     outcome = ""
     if why := compared.broken_by(row) or row.missing:
@@ -47,7 +48,7 @@ def _case(suite: ET.Element, compared: Compared, row: ComparisonRow, found: Iter
 
 
 def bmf(compared: Compared) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the second side's figures, with a benchmark for each setup and test.
+    """Return the figures of side B in Bencher's format, with a benchmark for each setup and test.
 
     Open ends of intervals are omitted. See https://bencher.dev/docs/reference/bencher-metric-format/
     """
@@ -66,7 +67,7 @@ def github(compared: Compared) -> str:
         word, why = ("Failed", compared.failure) if compared.failure else ("Passed", f"{compared.rule}: none")
         lines += ["", f"**{word}.** {_escaped(why)}."]
     if not compared.one_machine:
-        lines += ["", "The machines differ: this compares machines as well as setups."]
+        lines += ["", "The machines differ, so the tables also compare machines."]
     for sentence in compared.left_out:
         lines += ["", f"Not compared: {_escaped(sentence)}."]
     for table in tables(compared):

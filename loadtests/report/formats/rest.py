@@ -12,7 +12,7 @@ from loadtests.report.view import Field, Page
 
 
 def rst(page: Page) -> str:
-    """Return the page's text. Its figures are files in ``charts/``."""
+    """Return the text of the reST page, which refers to the chart files in ``charts/``."""
     templates = environment()
     templates.filters.update(rst=escape, paragraph=paragraph, cell=_cell)
     templates.globals["heading"] = _heading
@@ -20,7 +20,7 @@ def rst(page: Page) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-# The beginnings of directives, fields, lists and heading lines.
+# Matches the start of a line that reST reads as a directive, a field, a list or the underline of a heading.
 _BEGINS_MARKUP = re.compile(r"(?=[!-\'*-/:-@\[\]^`{-~•‣⁃]|\(?(?:\w|[0-9]+|[ivxlcdmIVXLCDM]+)[.)](?: |$)|\(?#)")
 
 
@@ -30,13 +30,13 @@ def escape(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Escape a text as a plain paragraph, including its start and its end."""
+    """Escape a text, including its start and its end, so that reST reads it as a plain paragraph."""
     line = re.sub(r"::$", r":\\:", escape(text))
     return f"\\{line}" if _BEGINS_MARKUP.match(line) else line
 
 
 def _cell(field: Field) -> str:
-    """Format ``text (detail)``. An empty field must still be a list item, and a leading sign must not start a list."""
+    """Format a field as ``text (detail)``, so that an empty field is a list item, and a sign doesn't start a list."""
     text = f"{field.text} ({field.detail})" if field.detail else field.text
     if field.tone == "unverified":
         text = field.tone
@@ -44,7 +44,7 @@ def _cell(field: Field) -> str:
 
 
 def _guarded(match: re.Match[str]) -> str:
-    """Put a backslash before a first word that could be a bullet or an enumerator (``-``, ``1.``, ``a)``)."""
+    """Put a backslash before a first word that reST could read as a bullet or an enumerator (``-``, ``1.``, ``a)``)."""
     word = match[1]
     return f"\\{word}" if word in ("-", "+", "•", "–", "—") or word[-1] in ".)" else word
 

@@ -37,7 +37,7 @@ def show_all(page: Page, console: Console, where: str) -> None:
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Print a table with the columns that fit."""
+    """Print a table without the optional columns that don't fit into the terminal."""
     with unwrapped(console):
         print_grid(console, _table(table, console.width), table.caption, table.note)
 
@@ -72,7 +72,7 @@ def _table(table: Table, width: int) -> RichTable:
 
 
 def _fitting(table: Table, width: int) -> list[int]:
-    """Return the columns that aren't empty, without optional columns that don't fit."""
+    """Return the indexes of a table's columns, without empty columns and optional columns that don't fit."""
     places = [place for place in range(len(table.columns)) if not place or not _empty(table, place)]
     for optional in table.optional:
         if sum(_width(table, place) + GAP for place in places) - GAP <= width:

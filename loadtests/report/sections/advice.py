@@ -1,4 +1,4 @@
-"""Write the advice of a sweep."""
+"""Describe the advice that a sweep gives: which cell to choose, and how certain the choice is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_NAMED = 4  # maximum number of candidates in a sentence
 
 
 def what_to_choose(swept: SweepResults) -> str:
-    """Return the advice of a sweep."""
+    """Return sentences that advise which cell of a sweep to choose."""
     if swept.halved:
         record = swept.results.record
         if record.advice is None or record.advice.outcome is None:
@@ -23,7 +23,7 @@ def what_to_choose(swept: SweepResults) -> str:
         return "Nothing: no cell has a figure."
     if not swept.knows_noise:
         return (
-            "Not known: too few blocks have valid trials of the cells to separate noise from difference. "
+            "Not known: too few blocks contain valid trials to distinguish differences from noise. "
             "Add blocks (--blocks)."
         )
     choice = swept.choice
@@ -33,7 +33,7 @@ def what_to_choose(swept: SweepResults) -> str:
             for measure in swept.known_measures
             if (label := swept.looks_best(measure))
         ]
-        return f"It depends on the measure, for no cell is within noise of the best in all: {series(best)} look best."
+        return f"It depends: no cell is within noise of the best in all measures. {series(best)} look best."
     unknown = [measure.name for measure in swept.measures if measure not in swept.known_measures]
     without = f" Unknown, because the trials are too short: {series(unknown)}." if unknown else ""
     return f"{_standing(swept, choice)}{_memory(swept, choice)}.{without} Set {environment(swept.env[choice])}"
@@ -54,7 +54,7 @@ def _standing(swept: SweepResults, choice: str) -> str:
 
 
 def _memory(swept: SweepResults, choice: str) -> str:
-    """Compare the choice's memory with the cell that looks best in the first measure in which the choice doesn't."""
+    """Compare the chosen cell's memory with the memory of a cell that looks better in a measure, if there is one."""
     looking_best = (swept.looks_best(measure) for measure in swept.known_measures)
     best = next((label for label in looking_best if label not in (None, choice)), None)
     if best is None or choice not in swept.memory or best not in swept.memory:
@@ -78,11 +78,11 @@ def _so_far(swept: SweepResults) -> str:
     who = series([swept.words(label) for label in left]) if len(left) <= MAX_NAMED else plural(len(left), "candidate")
     text = f"Not known: the search ended after {plural(len(rounds), 'round')}, with {who} left."
     if not known:
-        return f"{text} None of them has a figure that is verified."
+        return f"{text} None of them has a verified figure."
     best = figure(swept.results.estimate(known[0], measure.test.name, measure.metric.name))
     return (
         f"{text} {swept.words(known[0])} has the best {measure.name} so far, {best} {measure.metric.unit}; "
-        "more rounds may turn that."
+        "more rounds may change that."
     )
 
 
@@ -114,9 +114,9 @@ def _certainty(outcome: AdviceOutcome, words: dict[str, str], called: str) -> st
         return "No other candidate was left after the earlier rounds."
     other = words[outcome.runner_up]
     if outcome.ratio is None or outcome.low is None or outcome.high is None:
-        return f"Against the runner-up, {other}, too few blocks are valid for an interval."
+        return f"Too few blocks are valid to compare it with the runner-up, {other}."
     within = f"95%: {ratio(outcome.low)} to {ratio(outcome.high)}"
-    against = f"Its {called} is {ratio(outcome.ratio)} that of the runner-up, {other} ({within})"
+    against = f"Its {called} is {ratio(outcome.ratio)} the {called} of the runner-up, {other} ({within})"
     if outcome.significant:
         return f"{against}: significantly different."
     return f"{against}: no significant difference."

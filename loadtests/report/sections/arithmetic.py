@@ -1,4 +1,4 @@
-"""Compare the ceiling that follows from waiting for an origin with the measurement."""
+"""Compare the measured rates of setups that wait for an origin with the ceiling that Little's law predicts."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ LINE_POINTS = 60
 
 
 def section(results: Results) -> Section | None:
-    """Yield a table and a chart for each test in which setups wait for an origin."""
+    """Return a table and a chart for each test in which setups wait for an origin, or None if no setup waits."""
     found = [(test, rows) for test in results.tests if (rows := waiting(results, test))]
     if not found:
         return None
     about = (
         "By Little's law, the highest rate of a setup is its concurrency (threads, or connections of a pool) divided "
         "by the time that each request waits. The latency is the origin's own mean. At a fixed rate, the ceiling is "
-        f"at most the sent rate. Both agree if they differ by at most {AGREES:.0%}, or by {ERRORS_OF_CHANCE:g} "
-        "standard errors of the measured count. A setup below the ceiling has another limit, usually CPU time. In a "
-        "closed loop, the core needn't be full, because requests that are sent together are answered and sent again "
-        "together, and processed one by one."
+        f"at most the sent rate. The ceiling and the measured rate agree if they differ by at most {AGREES:.0%}, or by "
+        f"{ERRORS_OF_CHANCE:g} standard errors of the measured count. A setup below the ceiling has another limit, "
+        "usually CPU time. In a closed loop, the core isn't always busy: requests that are sent together are processed "
+        "one by one, but answered and sent again together."
     )
     charts = tuple(_chart(results, test, rows) for test, rows in found if len({one.own.limit for one in rows}) > 1)
     return Section("arithmetic", "The arithmetic of waiting", (about,), tuple(_table(*one) for one in found), charts)
@@ -53,8 +53,8 @@ def _table(test: Test, rows: Sequence[Waiting]) -> Table:
             "KB each": lambda one: "" if one.each_kb is None else number(one.each_kb),
         },
         "Means over blocks. Off: measured divided by expected, minus 1, and the tolerance. KB each: growth of the "
-        "setup's memory from rest to peak per request in flight at the origin. With few requests, it is mostly fixed "
-        "costs.",
+        "setup's memory from rest to peak per request in flight at the origin. With few requests, this growth is "
+        "mostly a fixed cost.",
         tables.Layout(words=("under way at most",), optional=("CPU cores", "sent/s", "origin's mean, ms", "KB each")),
     )
 
@@ -97,7 +97,7 @@ def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:
 
 
 def _line(rows: Sequence[Waiting]) -> list[dict[str, float]]:
-    """Return the ceiling at the concurrencies of the test's setups."""
+    """Return the points of the ceiling, from the lowest to the highest concurrency of the test's setups."""
     service_s = sum(one.service_s for one in rows) / len(rows)
     most = max(one.expected for one in rows)
     low, high = min(one.own.limit for one in rows), max(one.own.limit for one in rows)

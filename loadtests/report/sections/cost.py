@@ -31,7 +31,7 @@ def _shown(counted: CostUnit) -> dict[Metric, str]:
 
 
 def section(results: Results, price: float | None) -> Section | None:
-    """Return tables and charts of cost, or None without process data. ``price`` overrides the study's."""
+    """Return tables and charts of cost, or None if no processes were observed. ``price`` overrides the study's."""
     tests = [
         test for test in results.tests if test.has_metric(test.kind.cost_unit.cpu) and _has_processes(results, test)
     ]
@@ -41,10 +41,10 @@ def section(results: Results, price: float | None) -> Section | None:
         price = results.study.price_per_core_hour
     counts = list(dict.fromkeys(test.kind.cost_unit for test in tests))
     text = (
-        f"CPU time of all processes of a setup, for each {_either([one.success for one in counts])}: the cost "
-        f"of failed {_either([one.plural for one in counts])} is included. "
-        "A busy server needs less for each, so a figure at a fixed rate doesn't give a capacity. "
-        "Memory is the sum of the processes' resident memory, so shared pages count in each."
+        f"CPU time of all processes of a setup for each {_either([one.success for one in counts])}, including the cost "
+        f"of failed {_either([one.plural for one in counts])}. "
+        "A busy server needs less CPU time, so a figure at a fixed rate doesn't give a capacity. "
+        "Memory is the sum of the processes' resident memory, so shared pages count in each process."
     )
     return Section(
         "cost",
@@ -60,7 +60,7 @@ def _has_processes(results: Results, test: Test) -> bool:
 
 
 def _either(words: Sequence[str]) -> str:
-    """Join texts, such as ``a``, ``a or b``, or ``a, b or c``."""
+    """Join texts with commas and "or", as in ``a, b or c``."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
@@ -68,8 +68,8 @@ def _about_uncharged(results: Results, counts: Sequence[CostUnit]) -> Iterator[s
     if results.uncharged:
         yield (
             f"Supporting services ({series(results.uncharged)}) are not charged to a setup: their CPU time for each "
-            f"{_either([one.singular for one in counts])} has its own column and is in no other figure, nor is their "
-            "memory."
+            f"{_either([one.singular for one in counts])} has its own column. Other figures don't include this CPU "
+            "time or the memory of the services."
         )
 
 
@@ -77,12 +77,12 @@ def _about_price(price: float | None, counts: Sequence[CostUnit]) -> str:
     many, one = (_either([getattr(each, name) for each in counts]) for name in ("plural", "singular"))
     if price is None:
         return (
-            f"For a column with the cost of a million {many}, give the price of a core-hour: "
+            f"To add a column with the cost of a million {many}, pass the price of a core-hour: "
             "python -m loadtests report RUN --price 0.04"
         )
     return (
-        f"The cost of a million {many} is CPU seconds per {one}, times a million, over 3,600, at {price:g} for a "
-        "core-hour of used CPU time. Reserved, idle cores cost as well and are not included."
+        f"The cost of a million {many} is the CPU seconds per {one}, times a million, divided by 3,600, at {price:g} "
+        "for a core-hour of used CPU time. It doesn't include cores that are reserved but idle."
     )
 
 
@@ -102,7 +102,7 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
     dropped = [heading for metric, heading in _shown(counted).items() if metric is not MEMORY_PEAK]
     note = f"{tables.MEAN}{_idle_cores(results, test)}"
     if shared:
-        note += " Requests per process: the fewest, the most, and the share of the busiest, as medians over trials."
+        note += " Requests per process: fewest, most, and the share of the busiest process, as medians over trials."
     return tables.measured(
         results,
         test,
@@ -115,7 +115,7 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
 
 def _idle_cores(results: Results, test: Test) -> str:
     idle = [label for label in results.labels_in(test.name) if results.is_lower_bound(label, test.name)]
-    return f" The servers' cores weren't full, and full cores may need less CPU time: {series(idle)}." if idle else ""
+    return f" The cores weren't fully busy, and busier cores may need less CPU time: {series(idle)}." if idle else ""
 
 
 def _estimated(results: Results, test: Test, metric: Metric) -> tables.Column:
@@ -141,7 +141,7 @@ def _money(value: float) -> str:
 
 
 def _spread(cell: Cell, role: str) -> list[list[int]]:
-    """Return the requests by process, for each trial with several processes of the role."""
+    """Return the number of requests of each process, for each trial with several processes of the role."""
     by_trial = [readings.requests_by_process(trial, role) for trial in cell.valid]
     return [requests for requests in by_trial if len(requests) > 1 and any(requests)]
 
@@ -185,12 +185,12 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _parts(results: Results, test: Test, total: ChartRow) -> Iterator[ChartRow]:
-    """Return a setup's bar, with a part for each role."""
+    """Yield the parts of a setup's bar, one for each role."""
     counted = test.kind.cost_unit
     label, start = total["label"], 0.0
     estimates = {role: results.estimate(label, test.name, counted.of_role(role).name) for role in results.roles}
     known = {role: estimate.value for role, estimate in estimates.items() if estimate is not None}
-    # Geometric means don't add up, so the bar has the length of the total.
+    # Geometric means don't add up, so the parts are scaled to the length of the total.
     scale = total["value"] / sum(known.values()) if known and "value" in total else 0.0
     for role, value in known.items():
         text = f"{label}: {role} {number(value)} {counted.unit} CPU per {counted.singular}"

@@ -1,4 +1,4 @@
-"""Show the database connections that a setup holds, opens and leaves behind, if a PostgreSQL ran next to it."""
+"""Show the database connections that each setup opens, keeps and leaves behind, if a PostgreSQL server ran with it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def connections(results: Results, test: Test) -> Iterator[Table]:
             "Open, idle, idle in transaction: the highest numbers, read ten times a second. Left: still open 10 s "
             "after the load (1 s after a load of less than 4 s). Too many clients: refused connections. At PgBouncer: "
             "the most connections of the application to PgBouncer. Pool waits: requests that waited for Django's "
-            "pool. Medians over valid trials, but the sum of refused connections.",
+            "pool. Refused connections are a sum over valid trials, and other figures are medians.",
             tables.Layout(optional=("idle", "idle in transaction")),
         )
 
 
 def over_time(results: Results, test: Test) -> Iterator[Chart]:
-    """Yield a small panel for each setup with its connections over the seconds of a trial, if they were counted."""
+    """Yield a chart of the connections over time, with a small panel for each setup, if connections were counted."""
     drawn = [trial for cell in _cells(results, test) if (trial := _typical(cell)) is not None]
     rows = [row for trial in drawn for row in _rows(trial)]
     if rows:
@@ -70,14 +70,14 @@ def _cells(results: Results, test: Test) -> list[Cell]:
 
 
 def _typical(cell: Cell) -> Trial | None:
-    """Return the valid trial with the median number of connections, or None if they were not counted."""
+    """Return the valid trial with the median number of connections, or None if connections weren't counted."""
     held = [(most, trial.block, trial) for trial in cell.valid if (most := HELD.read(trial)) is not None]
     return sorted(held, key=lambda one: one[:2])[(len(held) - 1) // 2][2] if held else None
 
 
 def _rows(trial: Trial) -> Rows:
-    """Return the lines' points: during the load the maximum in each of POINTS parts, and afterwards every reading."""
-    assert trial.result is not None  # it is valid
+    """Return the points of the lines: the maximum in each of POINTS parts of the load, and each reading after it."""
+    assert trial.result is not None  # a valid trial has a result
     ended = trial.result.duration_s
     each_s = ended / POINTS
     rows: Rows = []

@@ -1,4 +1,4 @@
-"""Show the deliveries of messages: how many arrived, how long they took, and which were lost."""
+"""Show the deliveries of messages: how many arrived, how many were lost, and the time until they arrived."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.view import Field, Table
 
-UNKNOWN_STRAYS = "unknown: without $ROOM, all connections may share a room and get each other's messages"
+UNKNOWN_STRAYS = "unknown: without $ROOM, all connections may share a room and receive each other's messages"
 
 
 def deliveries(results: Results, test: Test) -> Iterator[Table]:
-    """Yield a table of a test's deliveries, if it has any."""
+    """Yield a table of the deliveries in a test, if the test delivers messages."""
     cells = [results.cells[label, test.name] for label in results.labels_in(test.name)]
     if cells := [cell for cell in cells if _known(cell.valid)]:
         unknown = f" (–: {UNKNOWN_STRAYS})" if any(_strays(cell) is None for cell in cells) else ""
@@ -52,7 +52,7 @@ def _sum(trials: Iterable[Trial], name: str) -> int:
 
 
 def _strays(cell: Cell) -> int | None:
-    """Return the stray deliveries of all trials, or None if it isn't known whether there were any."""
+    """Return the number of stray deliveries in all trials, or None if it isn't known."""
     counts = [one.stray for one in _known((*cell.valid, *cell.invalid))]
     return None if None in counts and not any(counts) else sum(count or 0 for count in counts)
 

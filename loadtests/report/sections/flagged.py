@@ -13,14 +13,14 @@ from loadtests.records.run.run_record import LeftOut
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
-NUMBERED = 6  # maximum number of trials in the short form
-# The part that differs between the sentences of one reason: a figure with its unit.
+NUMBERED = 6  # maximum number of trials that a line lists
+# The sentences about one reason differ only in such parts: a figure with its unit.
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
 _FIGURE = re.compile(rf"((?<![\w.,]){_NUMBER.pattern}(?: (?:difference|time|page)s?\b)?)")
 
 
 def section(results: Results) -> Section:
-    """Return skipped setups, flags, the generator's share of the figures, and the ends of logs."""
+    """Return the skipped setups, the flagged trials, the load generator's own delays, and the ends of logs."""
     left_out = tuple(_left_out(one) for one in results.record.left_out)
     flags = [(trial, flag) for trial in results.trials for flag in trial.flags]
     if not flags:
@@ -58,9 +58,9 @@ def _left_out(one: LeftOut) -> str:
 
 
 def _by_reason(flags: list[tuple[Trial, Flag]]) -> list[str]:
-    """Return a line such as ``generator_busy: 2 trials invalid (0014, 0015)``.
+    """Return a line for each reason, such as ``generator_busy: 2 trials invalid (0014, 0015): ...``.
 
-    It contains the common sentence with the range of its figures.
+    The line ends with the sentence that explains the flags, with the range of their figures.
     """
     lines = []
     for reason, severity in dict.fromkeys((flag.reason, flag.severity) for _, flag in flags):
@@ -74,9 +74,9 @@ def _by_reason(flags: list[tuple[Trial, Flag]]) -> list[str]:
 
 
 def _merged(sentences: Sequence[str]) -> str:
-    """Combine sentences that differ only in their figures, such as ``86 to 97% of a core``.
+    """Combine sentences that differ only in their figures into one sentence, such as ``86 to 97% of a core``.
 
-    Otherwise, return the first one.
+    If the sentences also differ in their words, return only the first sentence.
     """
     parts = [_FIGURE.split(sentence) for sentence in sentences]
     words = {tuple(one[::2]) for one in parts}
@@ -99,7 +99,7 @@ def _value(figure: str) -> float:
 
 
 def _generator(results: Results) -> tuple[Table, ...]:
-    """Return the worst of the generator's own delays and load."""
+    """Return a table of the load generator's longest delays and highest CPU load."""
     cells = [cell for cell in results.cells.values() if cell.valid]
     if not cells:
         return ()
@@ -114,14 +114,14 @@ def _generator(results: Results) -> tuple[Table, ...]:
             "reading delay p99, ms": lambda cell: number(_worst(cell, 1)),
             "CPU, of one core": lambda cell: DASH if (share := _worst(cell, 2)) is None else f"{share:.0%}",
         },
-        "The worst of each setup's valid trials. Scheduling delay: actual minus intended send time. Reading delay: how "
-        "long a delivery may have waited in the generator before it was read.",
+        "The highest value in each setup's valid trials. Scheduling delay: actual minus intended send time. Reading "
+        "delay: how long a delivery may have waited in the generator before it was read.",
         tables.Layout(words=("test",), only_on_pages=True),
     )
     return (table,)
 
 
 def _worst(cell: Cell, place: int) -> float | None:
-    """Return the highest value of one of the figures of ``readings.generator``."""
+    """Return the highest value over valid trials of the figure at this index in ``readings.generator``."""
     found = (readings.generator(trial)[place] for trial in cell.valid)
     return max((value for value in found if value is not None), default=None)

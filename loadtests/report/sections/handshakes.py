@@ -12,13 +12,13 @@ from loadtests.report.tables import Column, Columns
 from loadtests.report.view import Field, Table
 
 NOTE = (
-    "Sums over valid trials, of connections that were opened for measured requests. Resumed: the server knew the "
-    "client from an earlier connection, and signed nothing."
+    "Sums over valid trials. Only connections that were opened for measured requests count. Resumed: the server "
+    "recognized the client from an earlier connection, and didn't sign again."
 )
 
 
 def handshakes(results: Results, test: Test) -> Iterator[Table]:
-    """Yield a table of a test's handshakes, if it uses TLS."""
+    """Yield a table of the TLS handshakes in a test, if the test uses TLS."""
     cells = [cell for label in results.labels_in(test.name) if _of(cell := results.cells[label, test.name])]
     columns: Columns = {"setup": lambda cell: Field(cell.label), "full": _sum("full"), "resumed": _sum("resumed")}
     if cells:

@@ -1,4 +1,4 @@
-"""Load curves: tests that differ only in their load, and the chart of response time over the load."""
+"""Find load curves, which are tests that differ only in their load, and draw the response time over load."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
 
 DRAWN = (P50, P99)
-MIN_STEPS = 3  # minimum number of steps of a curve
+MIN_STEPS = 3  # minimum number of different loads in a curve
 LoadCurve = list[tuple[LoadStep, Test]]
 
 
@@ -38,14 +38,14 @@ def is_inner(results: Results, test: Test) -> bool:
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """Yield the chart of the test's load curve with the curve's first test."""
+    """Yield the chart of the test's load curve, but only for the first test of the curve."""
     steps = curve(results, test)
     if steps and test is min((one for _, one in steps), key=results.tests.index):
         yield from _chart(results, steps)
 
 
 def _chart(results: Results, steps: LoadCurve) -> Iterator[Chart]:
-    """Draw p50 and p99 of each setup over the loads that it sustains."""
+    """Draw p50 and p99 of each setup over the loads that the setup sustains."""
     (step, first), (_, last) = steps[0], steps[-1]
     labels = [label for label in results.by_estimate(last, P50) if label != results.aa_copy]
     rows = [
@@ -57,7 +57,7 @@ def _chart(results: Results, steps: LoadCurve) -> Iterator[Chart]:
     blocks = span([count for _, test in steps for count in points.valid_blocks(results, test)], "block")
     yield Chart(
         f"over-load-{first.name}",
-        f"{time.capitalize()} over load. A line has no point at a load that the setup failed, or without a figure."
+        f"{time.capitalize()} over load. A line has no point at a load if the setup failed or has no figure there."
         f"{points.whisker_note(rows)}",
         f"{time.capitalize()} in milliseconds over {step.axis}, {first.short_description}. "
         f"{_in_words(results, steps, rows)}.",

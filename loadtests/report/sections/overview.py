@@ -15,7 +15,7 @@ from loadtests.records.run.run_record import OtherClient, OtherHost, ServiceHost
 from loadtests.report import tables
 from loadtests.report.view import Section, Table
 
-MIN_CALIBRATIONS = 4  # the minimum change of the machine's speed that is reported
+MIN_CALIBRATIONS = 4  # minimum number of calibrations for a report of the machine's speed
 
 
 def section(results: Results) -> Section:
@@ -38,7 +38,7 @@ def _order(results: Results) -> str:
     interleaved = [test for test in results.tests if results.study.interleaved(test)]
     if not interleaved:
         return "In each block the setups were started one after the other for each test, in shuffled order."
-    # The calibration loop ran once before each round of slices.
+    # The calibration loop ran once before each round of slices, so the number of its runs is the number of rounds.
     rounds = {
         test.name: max((len(one.evidence.calibration_s) for one in results.trials if one.test == test.name), default=0)
         for test in interleaved
@@ -52,7 +52,7 @@ def _order(results: Results) -> str:
     slices = "" if len(whole) == len(interleaved) else f" in {SLICE_S:g}{longer} s slices"
     text = f"In each block {who}, each on its own port; load was interleaved{slices}, in shuffled order."
     if whole:
-        text += f" In {series(whole)}, where answers take long, a slice was the whole test."
+        text += f" In {series(whole)}, whose answers take long, a slice was the whole test."
     if others:
         text += f" In {series(others)} setups were started one after the other."
     return text
@@ -60,7 +60,7 @@ def _order(results: Results) -> str:
 
 def _calibration(results: Results) -> str:
     """Describe the drift of the machines' speed, if it was measured."""
-    # The trials of a test in a block share these figures. A failed trial lacks the figures of other hosts.
+    # All trials of a test in a block share these figures, but a failed trial may lack the figures of other hosts.
     known = sorted(results.trials, key=lambda trial: len(trial.evidence.other_hosts))
     moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in known}
     seconds = [one for evidence in moments.values() for one in evidence.calibration_s]
@@ -81,7 +81,7 @@ def _spread(seconds: Sequence[float]) -> str:
 
 
 def two_machines(results: Results) -> Iterator[str]:
-    """Yield a sentence about the places of servers, load and services, if there are several machines."""
+    """Yield a sentence about the machines of servers, load generators and services, if there are several machines."""
     record = results.record
     apart = "".join(f", {one.service} on {one.address} ({_named(one.machine)})" for one in record.service_hosts)
     load = [f"{one.address} ({_named(one.machine)})" for one in record.clients]
@@ -102,18 +102,18 @@ def _where(results: Results) -> str:
     others = "".join(f" {one}" for one in (*map(_client, record.clients), *map(_service, record.service_hosts)))
     if (servers := record.servers) is None:
         return f"Measured on {machine}.{others}"
-    load, between = "", "Between that and this machine"
+    load, between = "", "Between that machine and this machine"
     if record.workers is None:
         load = f" The load came from {_called(servers)}: {machine_in_short(servers.generator)}."
-        between = "Between the two"
+        between = "Between the two machines"
     return (
-        f"The servers ran on {servers.address}: {machine}.{load} {between} {_network(servers)}. The former is in every "
-        f"response time; near the latter, the network is the limit.{others}"
+        f"The servers ran on {servers.address}: {machine}.{load} {between} {_network(servers)}. Every response time "
+        f"includes the former; near the latter, the network is the limit.{others}"
     )
 
 
 def _services(results: Results) -> str:
-    """Return the cores of services that had their own."""
+    """Describe the cores of services that ran on separate cores."""
     labels: dict[tuple[tuple[int, ...], bool], dict[str, None]] = {}
     for trial in results.trials:
         if (cores := trial.cores.get("services")) is not None:
@@ -167,7 +167,7 @@ def machine_in_short(machine: Mapping[str, Any]) -> str:
 
 
 def database_in_short(results: Results) -> list[str]:
-    """Return ``PostgreSQL`` if DATABASE_URL named one, or nothing for SQLite."""
+    """Return a list with ``PostgreSQL`` if DATABASE_URL named such a database, or an empty list for SQLite."""
     return ["PostgreSQL"] if (results.record.database or "").startswith("postgres") else []
 
 

@@ -1,4 +1,4 @@
-"""Draw each setup second by second: a picture of the median block of each test with a timeline."""
+"""Draw each setup second by second. For each test with a timeline, the chart shows the block with the median figure."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from loadtests.report.charts.picture import HIGH, LOW, Panel
 from loadtests.report.charts.shared import Chart, Rows
 from loadtests.report.view import Section
 
-MAX_COLUMNS = 60  # maximum number of columns of a picture; a longer test has several seconds in each
-MIN_SECONDS = 3  # the colours of a picture
-MAX_SETUPS = 8  # maximum number of pictures of a test
-WITHIN_S = 0.25  # a sample of CPU time belongs to the second that contains the moment this long before the sample's end
-WELL = ("2", "3")  # the first digits of successful statuses
+MAX_COLUMNS = 60  # maximum number of columns in a chart; in a longer test, a column covers several seconds
+MIN_SECONDS = 3  # minimum length of a timeline for a chart
+MAX_SETUPS = 8  # maximum number of charts for a test
+WITHIN_S = 0.25  # a CPU sample counts for the second that contains the moment this long before the sample's end
+WELL = ("2", "3")  # first digits of successful statuses
 STALE, OK = "stale", "ok"
 
 
 def section(results: Results) -> Section | None:
-    """Yield a picture for each setup and test whose timeline has statuses."""
+    """Return a chart for each setup and test whose timeline contains statuses, or None if there are no charts."""
     charts = tuple(chart for test in results.tests for chart in _of_test(results, test))
     if not charts:
         return None
     about = (
         "Answers by status, response times, requests in flight and CPU on one time axis, with the stages of the "
-        "origin if there are any. Each picture is of the block with the median figure. In a test of more than "
+        "origin if there are any. Each chart shows the block with the median figure. In a test of more than "
         f"{MAX_COLUMNS} seconds, a column covers several seconds: counts are averages, and percentiles are maxima. "
-        "Times are of successful requests, in the second of the answer."
+        "Times are the times of successful requests, in the second of the answer."
     )
     texts = (about, *_about_stale(results), *_left_out(results))
     return Section("seconds", "Second by second", texts, charts=charts, only_on_pages=True)
@@ -49,8 +49,8 @@ def _about_stale(results: Results) -> Iterator[str]:
     ends = (second.ends or {} for trial in results.trials if trial.result for second in trial.result.timeline)
     if any(STALE in one for one in ends):
         yield (
-            "Stale: a view answered with an old copy because the origin failed (header X-Stale). It counts as a "
-            "success."
+            "Stale: a view answered with an old copy because the origin failed (header X-Stale). Such an answer counts "
+            "as a success."
         )
 
 
@@ -58,7 +58,7 @@ def _left_out(results: Results) -> Iterator[str]:
     for test in results.tests:
         labels = _labels(results, test)
         if len(labels) > MAX_SETUPS:
-            yield f"The chart shows the best {MAX_SETUPS} of {plural(len(labels), 'setup')} in {test.name}."
+            yield f"The charts show the best {MAX_SETUPS} of {plural(len(labels), 'setup')} in {test.name}."
 
 
 def _labels(results: Results, test: Test) -> list[str]:
@@ -77,7 +77,7 @@ def _of_test(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _representative(results: Results, cell: Cell, test: Test) -> Trial | None:
-    """Return the trial with the median decisive figure, from the trials whose timeline has statuses."""
+    """Return the trial whose decisive figure is the median of all trials with statuses in their timelines."""
     drawn = [trial for trial in cell.valid if trial.result and _whole(trial.result.timeline)]
     if not drawn:
         return None
@@ -94,7 +94,7 @@ def _whole(timeline: Sequence[Second]) -> bool:
 
 @dataclass(frozen=True)
 class _Column:
-    """Seconds that are drawn as one, from ``t`` to ``t2``, with the ``in_flight`` requests at their end."""
+    """Seconds that are drawn as one column, from ``t`` to ``t2``. ``in_flight`` counts the open requests at ``t2``."""
 
     t: float
     t2: float
@@ -183,7 +183,7 @@ def _ends(columns: Sequence[_Column]) -> Rows:
 
 
 def _times(columns: Sequence[_Column]) -> Rows:
-    """Return rows of percentiles, or an empty list if no second has any."""
+    """Return the chart rows of percentiles, or an empty list if no second has percentiles."""
     rows: Rows = [
         {"t": (column.t + column.t2) / 2, "name": key, "value": column.highest(f"{key}_ms")}
         for key in ("p50", "p95", "p99")
@@ -233,10 +233,13 @@ def _cpu(trial: Trial, columns: Sequence[_Column]) -> Rows:
 
 
 def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
-    """Return the maximum in each column: used pool connections and waiting fetches, or database connections."""
+    """Return the maximum of each gauge in each column.
+
+    The gauges count used pool connections and waiting fetches, or database connections.
+    """
     rows: Rows = []
     for name, shown in trial.gauges.items():
-        if name == LEFT:  # after the load
+        if name == LEFT:  # read after the load
             continue
         for column in columns:
             found = [value for t, value in shown if column.t <= t < column.t2]
@@ -247,10 +250,10 @@ def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
 
 
 def _heading_of(pool: Rows) -> str:
-    """Return the heading of the gauges: for pools, or for a database."""
+    """Return the heading of the panel with gauges, which are about a connection pool or a database."""
     if any(row["name"] == OPEN for row in pool):
         return "connections to the database"
-    return "connections of the pool in use, and fetches that wait for one"
+    return "pool connections in use, and fetches that wait for a connection"
 
 
 def _played(trial: Trial) -> Sequence[OriginStage]:
@@ -258,7 +261,7 @@ def _played(trial: Trial) -> Sequence[OriginStage]:
 
 
 def _stages(trial: Trial, lasts: float) -> Rows:
-    """Return the origin's stages in the drawn time. The first stage is the usual one."""
+    """Return the origin's stages during the drawn time. The first stage is the origin's usual behaviour."""
     stages = _played(trial)
     if not stages:
         return []

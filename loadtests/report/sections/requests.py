@@ -20,13 +20,13 @@ Row = tuple[str, str, Sequence[RequestResult]]  # a request's name, a label, and
 
 @dataclass(frozen=True)
 class Named:
-    """The content of a table of requests.
+    """The texts and limits of a table of requests.
 
     Attributes:
-        one: The singular of its rows.
-        title: The title.
-        percentiles: The percentiles.
-        folded: The number of rows from which a page folds it.
+        one: The name of a row in the singular, such as request or route.
+        title: The title of the table.
+        percentiles: The percentiles that the table shows.
+        folded: A page folds the table if it has more rows than this.
     """
 
     one: str
@@ -72,7 +72,7 @@ def rows(names: Iterable[str], found: Mapping[str, Iterable[RequestResult]]) -> 
 
 
 def table(test: Test, what: Named, found: Iterable[Row], note: str) -> Table:
-    """Return a table of a test's requests, grouped by their names. A page folds it if it is long."""
+    """Return a table of a test's requests, grouped by the names of requests. A page folds a long table."""
 
     def percentile(key: str) -> Callable[[Row], Field]:
         return lambda row: tables.median_of([of_request(one, key) for one in row[2]])

@@ -20,7 +20,7 @@ from loadtests.report.sections.advice import what_to_choose
 from loadtests.report.view import Field, Finding, Section, Table
 
 HOW = (
-    "The best figure is biased, because the cell was selected by it. So every cell is kept unless another is "
+    "The best figure is biased, because its cell was selected by this figure. So every cell is kept unless another is "
     "significantly better. The remaining cells, within noise of the best, include the true best with 95% confidence, "
     "in all measures at once. With the same confidence, no cell is further behind the best than its figure at worst. "
     "The recommended cell remains in every measure and has the least memory. Within ±{delta:.0%} of the least memory, "
@@ -37,7 +37,7 @@ IN_WORDS = {"within": "within noise of the best"}
 
 
 def findings(results: Results) -> tuple[Finding, ...]:
-    """Return the advice if the run is a sweep."""
+    """Return the advice of a sweep as a finding, or an empty tuple for other runs."""
     swept = read_sweep(results)
     return (Finding("What to choose", what_to_choose(swept)),) if swept and results.trials else ()
 
@@ -82,8 +82,8 @@ def _table(swept: SweepResults) -> Table:
         tuple(columns),
         tuple(rows),
         note=(
-            f"{tables.MEAN} Of the best: the ratio within the blocks, and its bound at worst; muted if another cell is "
-            "significantly better. Memory: the sum over processes."
+            f"{tables.MEAN} Of the best: the ratio to the best cell within the blocks, and its worst value with 95% "
+            "confidence; grey if another cell is significantly better. Memory: the sum over processes."
         ),
         numeric=frozenset(range(1, len(columns))),
     )
@@ -108,7 +108,14 @@ def _place(swept: SweepResults, label: str, measure: Measure) -> Field:
 class _Map:
     """The data of a heat map.
 
-    It has a figure for each cell of ``tests``, its format (``text``), and details and marks for some cells.
+    Attributes:
+        name: The name of the chart.
+        tests: The tests that measured the figures.
+        text: The heading, a colon, and a description.
+        figures: The figure of each cell, by label.
+        details: More texts of cells, by label.
+        more_is_better: Whether a higher figure is better.
+        marks: The marks of cells, by label: ``best``, ``within`` or an empty string.
     """
 
     name: str

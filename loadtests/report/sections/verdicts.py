@@ -44,7 +44,7 @@ def section(results: Results) -> Section | None:
     if len(results.labels) < 2:
         return None
     every = [_table(results, test) for test in results.tests]
-    # If a setup only ran against itself, there is only the noise floor.
+    # If a study compares a setup only with its own copy, the section contains only the noise floor.
     notes = [table.note for table in every if not table.rows and table.note]
     return Section(
         "verdicts",
@@ -59,17 +59,17 @@ def section(results: Results) -> Section | None:
 def _how_to_read(results: Results) -> str:
     family = max((one.family for one in results.comparisons.values()), default=0)
     text = (
-        f"Each setup against {results.baseline_name}: the mean ratio within blocks, and its interval over blocks. A "
-        "setup is faster or slower if the interval excludes 1, equivalent if the interval is within "
-        f"±{results.study.delta:.0%}, and otherwise inconclusive. A setup that can't sustain the requested rate gets "
-        "this verdict for any ratio. Failed requests count as infinitely slow. A setup that fails more than "
-        f"{FAILED:.1%} of them is neither faster nor equivalent. Rows are in the order of the ratio; neighbours may be "
-        "equivalent. An open interval includes 1 and spans a factor of a hundred or more."
+        f"Each setup is compared with {results.baseline_name}: the mean ratio within blocks, and its interval over "
+        "blocks. A setup is faster or slower if the interval excludes 1, equivalent if the interval is within "
+        f"±{results.study.delta:.0%}, and otherwise inconclusive. If a setup can't sustain the requested rate, this is "
+        "its verdict for any ratio. Failed requests count as infinitely slow. A setup that fails more than "
+        f"{FAILED:.1%} of its requests is neither faster nor equivalent. Rows are in the order of the ratio; "
+        "neighbours may be equivalent. An open interval includes 1 and spans a factor of a hundred or more."
     )
     if any(test.kind.cost_unit in (MESSAGES, DELIVERIES) for test in results.tests):
         text += (
-            f" Missing deliveries count as infinitely late. A setup that loses more than {LOST:.2%} of them gets this "
-            "verdict."
+            f" Missing deliveries count as infinitely late. A setup that loses more than {LOST:.2%} of its deliveries "
+            "has the verdict 'loses'."
         )
     if any(one.at_least or one.at_most for one in results.comparisons.values()):
         text += (
@@ -79,12 +79,12 @@ def _how_to_read(results: Results) -> str:
             "wins or loses a comparison."
         )
     if family:
-        text += f" Intervals are adjusted for {plural(family, 'comparison')}: all hold together with 95%."
+        text += f" Intervals are adjusted for {plural(family, 'comparison')}: all hold together with 95% confidence."
     return text
 
 
 def _table(results: Results, test: Test) -> Table:
-    """Return a row for each metric and setup. The best setup is first."""
+    """Return a table with a row for each metric and setup. The best setup comes first."""
     rows = []
     known = _known(results, test)
     for metric in known:
@@ -109,7 +109,7 @@ def _table(results: Results, test: Test) -> Table:
 def _with_figures(
     results: Results, test: Test, label: str, metric: Metric, compared: tuple[Field, ...]
 ) -> tuple[Field, ...]:
-    """Return ratio, verdict, remark and blocks. If the metric shows its figures, the remark contains both."""
+    """Return ratio, verdict, remark and blocks. If the metric shows figures, the remark contains both figures."""
     if not metric.shows_figures:
         return compared
     baseline = results.baseline_of(label)
@@ -130,7 +130,10 @@ def _known(results: Results, test: Test) -> list[Metric]:
 
 
 def fields(comparison: Comparison | None, time: str = "response time") -> tuple[Field, ...]:
-    """Return ratio, verdict, remark and blocks. ``time`` is the name of the percentiles' times."""
+    """Return the fields of a comparison: ratio, verdict, remark and blocks.
+
+    ``time`` is the name of the time in percentiles, such as response time.
+    """
     if comparison is None:
         return Field(DASH, tone="muted"), Field(NOT_COMPARED, tone="muted"), Field(""), Field("0")
     muted = comparison.inside_noise or comparison.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)
@@ -176,7 +179,7 @@ def _noise(results: Results, test: Test) -> str:
         return f"The noise floor is unknown: {why}."
     return (
         f"Noise floor: {results.baseline} against itself as {results.aa_copy} gave {series(floors)}. "
-        "Differences within it are grey."
+        "Differences within the noise floor are grey."
     )
 
 

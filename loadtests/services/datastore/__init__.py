@@ -1,5 +1,5 @@
-"""An embedded datastore: the part of Google Cloud Datastore's protocol that the session store needs, in memory.
+"""An in-memory datastore for measurements and tests, with the part of Google Cloud Datastore that sessions need.
 
-It answers Lookup and Commit over gRPC and over HTTP, with the messages of google-cloud-datastore. It refuses everything
-else with UNIMPLEMENTED. It is for measurements and tests, and listens only on the loopback interface.
+The datastore answers Lookup and Commit over gRPC and over HTTP, with the messages of google-cloud-datastore. It refuses
+all other methods with UNIMPLEMENTED, and listens only on the loopback interface.
 """

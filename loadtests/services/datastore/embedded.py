@@ -1,8 +1,8 @@
 """Run the embedded datastore: ``python -m loadtests.services.datastore.embedded``.
 
 The datastore listens on two free ports of the loopback interface, one for gRPC and one for HTTP, and writes their
-addresses to the files ``datastore.grpc`` and ``datastore.http`` in RUN_DIR. If it is started again with the same
-folder, it uses the same ports, so that clients find it. Each request waits for DATASTORE_DELAY_MS.
+addresses to the files ``datastore.grpc`` and ``datastore.http`` in RUN_DIR. If the datastore is restarted with the same
+folder, it uses the same ports, so that clients find it again. Each request waits for DATASTORE_DELAY_MS milliseconds.
 
 If DATASTORE_EMULATOR_HOST names another datastore, the program checks that it is reachable, and exits.
 """
@@ -18,18 +18,18 @@ from pathlib import Path
 
 HOST = "127.0.0.1"
 BACKLOG = 1024
-KEEP_ALIVE_S = 600  # a client must not find its connection closed
+KEEP_ALIVE_S = 600  # so long that a client doesn't find its connection closed
 LOOKED_FOR_S = 5.0
 
 
 def main() -> None:
-    """Run until a signal ends it."""
+    """Run the datastore until a signal ends the process."""
     if host := os.environ.get("DATASTORE_EMULATOR_HOST"):
         _look_for(host)
         return
     folder = os.environ.get("RUN_DIR")
     if not folder:
-        sys.exit("error: set RUN_DIR, a folder for the addresses, or source supervisor/defaults.sh")
+        sys.exit("error: RUN_DIR is not set. Set it to a folder for the addresses, or source supervisor/defaults.sh")
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(serve(Path(folder), int(os.environ.get("DATASTORE_DELAY_MS") or 0) / 1000))
 
@@ -37,7 +37,7 @@ def main() -> None:
 def _look_for(host: str) -> None:
     """Check that another datastore is reachable.
 
-    If it isn't, exit with an error, because all its clients would fail.
+    If the datastore isn't reachable, exit with an error, because all its clients would fail.
     """
     name, _, port = host.rpartition(":")
     try:
@@ -45,11 +45,11 @@ def _look_for(host: str) -> None:
     except (OSError, ValueError) as error:
         print(f"error: there is no datastore at {host} (DATASTORE_EMULATOR_HOST): {error}", file=sys.stderr)
         sys.exit(os.EX_UNAVAILABLE)
-    print(f"using the datastore at {host}, starting none")
+    print(f"using the datastore at {host} instead of starting a datastore")
 
 
 async def serve(folder: Path, delay_s: float) -> None:
-    """Serve over gRPC and HTTP until a signal ends it."""
+    """Serve the datastore over gRPC and HTTP until a signal ends the process."""
     import uvicorn
 
     from loadtests.services.datastore import over_grpc, over_http
@@ -77,7 +77,7 @@ async def serve(folder: Path, delay_s: float) -> None:
 
 
 def _listener(port: int) -> socket.socket:
-    """Return a socket on this port, or on a free port if it is taken.
+    """Return a socket on this port, or on any free port if this port is taken.
 
     The socket has an explicit protocol. asyncio disables Nagle's algorithm only for sockets whose protocol is TCP, and
     an answer in two pieces would otherwise wait 40 ms for the client's delayed acknowledgement.
@@ -93,7 +93,7 @@ def _listener(port: int) -> socket.socket:
 
 
 def _port_in(file: Path) -> int:
-    """Return the port of an address from an earlier start, or 0 without an earlier start."""
+    """Return the port that an earlier start wrote to the file, or 0 if there was no earlier start."""
     try:
         return int(file.read_text(encoding="ascii").rpartition(":")[2])
     except (OSError, ValueError):
@@ -101,7 +101,7 @@ def _port_in(file: Path) -> int:
 
 
 def _write(file: Path, port: int) -> None:
-    """Write the address atomically."""
+    """Write the address with this port to the file atomically."""
     new = file.with_name(f"{file.name}.new")
     new.write_text(f"{HOST}:{port}", encoding="ascii")
     new.rename(file)

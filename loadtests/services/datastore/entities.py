@@ -1,6 +1,6 @@
 """Store entities in memory: turn requests of Datastore's protocol into responses.
 
-Every change has its own version, a number that only grows.
+Every change receives its own version number. Version numbers only increase.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Stored:
 
 
 class Entities:
-    """All entities. The caller must pass one request at a time."""
+    """The entities in memory. The caller must pass one request at a time."""
 
     def __init__(self, clock: Clock = time.time) -> None:
         self.clock = clock
         self.stored: dict[bytes, Stored] = {}
-        # As in the service, versions start as microseconds, so a restarted process has higher versions than the one
-        # before.
+        # As in Google's service, the first version is a time in microseconds, so versions still increase after a
+        # restart.
         self._versions = itertools.count(round(clock() * 1e6))
 
     def lookup(self, request: Any) -> Any:
@@ -78,7 +78,7 @@ class Entities:
             raise Refusal(Status.INVALID_ARGUMENT, f"cannot write more than {MAX_MUTATIONS} entities in a commit")
         changes = [(mutation, _target(mutation, request.project_id)) for mutation in request.mutations]
         if len({name for _, name in changes}) < len(changes):
-            raise Refusal(Status.INVALID_ARGUMENT, "an entity may be written once in a commit without a transaction")
+            raise Refusal(Status.INVALID_ARGUMENT, "a commit without a transaction can write an entity only once")
         for mutation, name in changes:
             self._require_possible(mutation, name)
         response, now = COMMIT_RESPONSE(), self._now()
@@ -122,10 +122,10 @@ def _target(mutation: Any, project: str) -> bytes:
     if operation is None:
         raise Refusal(Status.INVALID_ARGUMENT, "a mutation must have an operation")
     if mutation.WhichOneof("conflict_detection_strategy") is not None:
-        raise Refusal(Status.UNIMPLEMENTED, "the detection of conflicts is not implemented")
+        raise Refusal(Status.UNIMPLEMENTED, "conflict detection is not implemented")
     key = mutation.delete if operation == "delete" else getattr(mutation, operation).key
     if reserved := next((text for text in _texts(key) if RESERVED.fullmatch(text)), None):
-        raise Refusal(Status.INVALID_ARGUMENT, f"{reserved} is reserved: it cannot be written")
+        raise Refusal(Status.INVALID_ARGUMENT, f"{reserved} is reserved and cannot be written")
     return _name(key, project)
 
 
@@ -133,12 +133,12 @@ def _name(key: Any, project: str) -> bytes:
     """Return a key as bytes.
 
     Raises:
-        Refusal: If the key isn't complete or has too long a name.
+        Refusal: If the key isn't complete or contains a name that is too long.
     """
     if not key.path or any(element.WhichOneof("id_type") is None for element in key.path):
         raise Refusal(Status.UNIMPLEMENTED, "keys without a name or a number are not implemented")
     if any(len(text.encode()) > MAX_NAME_BYTES for text in _texts(key)):
-        raise Refusal(Status.INVALID_ARGUMENT, f"a kind or a name in a key may have {MAX_NAME_BYTES} bytes")
+        raise Refusal(Status.INVALID_ARGUMENT, f"a kind or a name in a key can have at most {MAX_NAME_BYTES} bytes")
     partition = key.partition_id
     path = [(element.kind, element.WhichOneof("id_type"), element.id, element.name) for element in key.path]
     return repr((partition.project_id or project, partition.database_id, partition.namespace_id, path)).encode()

@@ -1,4 +1,4 @@
-"""The implemented methods of google.datastore.v1.Datastore, over gRPC and HTTP, with a delay and counts."""
+"""Implement methods of google.datastore.v1.Datastore for gRPC and HTTP, with a delay and counts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from loadtests.services.datastore.entities import Entities
 
 @dataclasses.dataclass(frozen=True)
 class Method:
-    """A method.
+    """A method of the datastore's protocol.
 
     Args:
-        name: Its name over gRPC. Over HTTP, the first letter is lower case.
-        request: The type of its request.
-        answer: The function that answers it.
+        name: The method's name over gRPC. Over HTTP, the first letter is lower case.
+        request: The type of the method's requests.
+        answer: The function that answers a request.
     """
 
     name: str
@@ -39,7 +39,7 @@ METHODS = (
 
 @dataclasses.dataclass
 class MethodCounts:
-    """The number of requests of each method, and the maximum number in progress at the same time."""
+    """The number of requests to each method, and the current and the maximum number of requests in progress."""
 
     requests: dict[str, int] = dataclasses.field(default_factory=dict)
     in_flight: int = 0
@@ -49,7 +49,7 @@ class MethodCounts:
 class Datastore:
     """The entities behind a delay that represents the network to a real datastore.
 
-    In the event loop, one request at a time is executed, and any number can wait.
+    The event loop executes one request at a time, while any number of requests can wait for the delay.
     """
 
     def __init__(self, delay_s: float) -> None:
@@ -66,7 +66,7 @@ class Datastore:
         """Return the response to a request.
 
         Raises:
-            Refusal: If the request isn't valid or not implemented.
+            Refusal: If the request isn't valid or isn't implemented.
         """
         counts = self.counts
         counts.requests[method.name] = counts.requests.get(method.name, 0) + 1

@@ -1,4 +1,4 @@
-"""The datastore over gRPC."""
+"""Serve the datastore over gRPC."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from loadtests.services.datastore.refusals import Refusal
 
 SERVICE = "google.datastore.v1.Datastore"
 STATUSES = {status.value[0]: status for status in grpc.StatusCode}
-# Without this option, two processes could share a port, and each would have half of the entities.
+# Without this option, two processes could share a port, and each process would store half of the entities.
 OPTIONS = (("grpc.so_reuseport", 0),)
 
 
 async def listen(datastore: Datastore, address: str) -> tuple[Any, int]:
-    """Start a server on ``host:port``, and return it with its port. Port 0 selects a free port.
+    """Start a server on ``host:port``, and return the server and its port. Port 0 selects a free port.
 
     Raises:
         OSError: If the port can't be used.

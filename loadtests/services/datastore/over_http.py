@@ -1,7 +1,8 @@
-"""Serve the datastore over HTTP as an ASGI application, with protobuf bodies like the client library's.
+"""Serve the datastore over HTTP as an ASGI application, with protobuf bodies as in the client library.
 
-It also has two paths of Google's emulator, ``GET /`` to check that it runs and ``POST /reset`` to delete everything,
-and ``GET /counts``. It refuses requests of web pages, because any open page could delete or write data.
+The application also answers two paths of Google's emulator, ``GET /`` to check that it runs and ``POST /reset`` to
+delete all entities, and the path ``GET /counts``. It refuses requests from web pages, because any open page could
+delete or write data.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ def application(datastore: Datastore) -> Callable[[Scope, Receive, Send], Awaita
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            raise ValueError(f"{scope['type']} is not answered")
+            raise ValueError(f"{scope['type']} is not supported, only http")
         body = await _body(receive)
         if any(of_a_page(*header) for header in scope["headers"]):
-            status, kind, answer = 403, "text/plain", b"web pages are not answered\n"
+            status, kind, answer = 403, "text/plain", b"requests from web pages are refused\n"
         else:
             status, kind, answer = await _answer(datastore, scope["method"], scope["path"], body)
         headers = [(b"content-type", kind.encode()), (b"content-length", b"%d" % len(answer))]
@@ -63,7 +64,7 @@ async def _answer(datastore: Datastore, method: str, path: str, body: bytes) -> 
         try:
             request = called.request.FromString(body)
         except DecodeError:
-            raise Refusal(Status.INVALID_ARGUMENT, f"the body is no {called.name}Request") from None
+            raise Refusal(Status.INVALID_ARGUMENT, f"the body is not a {called.name}Request") from None
         response = await datastore.answer(called, request)
     except Refusal as refusal:
         message = StatusMessage(code=refusal.status.number, message=refusal.message)

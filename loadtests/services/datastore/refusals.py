@@ -1,4 +1,4 @@
-"""The datastore's errors: a status of google.rpc and a sentence."""
+"""Define the errors of the datastore, which consist of a status of google.rpc and a message."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Status(Enum):
-    """The used codes of google.rpc.Code: the number and the HTTP status (google/rpc/code.proto)."""
+    """The codes of google.rpc.Code that the datastore uses: the number and the HTTP status (google/rpc/code.proto)."""
 
     INVALID_ARGUMENT = (3, 400)
     NOT_FOUND = (5, 404)
@@ -25,7 +25,7 @@ class Status(Enum):
 
 
 class Refusal(Exception):
-    """A request that is refused as a whole."""
+    """An error that refuses a whole request."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)

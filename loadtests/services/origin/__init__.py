@@ -2,8 +2,8 @@
 
 - ``recipes`` reads the recipes.
 - ``player`` decides the outcome of each request with a clock.
-- ``protocol`` serves them on sockets.
+- ``protocol`` answers the requests on sockets.
 - ``admin`` answers requests below ``/_admin/``.
-- ``counts`` counts.
-- ``listening`` connects these modules.
+- ``counts`` counts requests and connections.
+- ``listening`` runs an origin with these modules.
 """

@@ -1,4 +1,4 @@
-"""The origin's paths below /_admin/: its state, its counts, and commands."""
+"""Answer requests for the origin's paths below /_admin/: its state, its counts, and commands."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Desk:
         """Answer a request for a path below /_admin/."""
         name = path.removeprefix(recipes.ADMIN)
         if name not in QUERIES + COMMANDS:
-            return replies.text(404, f"there is: {', '.join(QUERIES + COMMANDS)}")
+            return replies.text(404, f"unknown. Allowed: {', '.join(QUERIES + COMMANDS)}")
         allowed = ("POST",) if name == "add_recipe" else ("GET", "HEAD") if name in QUERIES else ("GET", "POST")
         if method not in allowed:
-            return replies.text(405, f"{name} takes {' or '.join(allowed)}")
+            return replies.text(405, f"{name} only allows {' or '.join(allowed)}")
         if name == "add_recipe":
             return await self._add(body)
         if name == "restart":

@@ -1,4 +1,4 @@
-"""The bodies of an origin: texts with seeded random bytes in between."""
+"""Generate the bodies of an origin: texts that can contain seeded random bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INSERTION = re.compile(r"<<([^<>]*)>>")
 
 @dataclasses.dataclass(frozen=True)
 class Content:
-    """A body. A part is either fixed bytes, or the number of random bytes."""
+    """The parts of a body. A part is either fixed bytes or a number of random bytes."""
 
     parts: tuple[bytes | int, ...] = ()
 
@@ -34,7 +34,7 @@ class Content:
 
 
 def of_text(text: str) -> Content:
-    """Parse a ``body``. ``<<256kb>>`` is a placeholder for that number of random bytes.
+    """Parse a ``body``. ``<<256kb>>`` is a placeholder for 256 KiB of random bytes.
 
     Raises:
         ValueError: If the text isn't valid or the body is too large.
@@ -49,7 +49,7 @@ def of_text(text: str) -> Content:
 
 
 def of_size(text: str) -> Content:
-    """Parse a ``random_content``.
+    """Parse a ``random_content``, such as ``256kb``.
 
     Raises:
         ValueError: If the size isn't valid or too large.
@@ -60,7 +60,7 @@ def of_size(text: str) -> Content:
 def _size(text: str) -> int:
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise ValueError(f'has {quoted(text)} as a size. One such as "512b", "256kb" or "2mb" is needed')
+        raise ValueError(f'contains the size {quoted(text)}. A size such as "512b", "256kb" or "2mb" is needed')
     return int(match[1]) * _BYTES[match[2]]
 
 
@@ -79,11 +79,11 @@ def require_room(size: int) -> None:
     """Check the total size of the bodies.
 
     Raises:
-        UserError: If they are larger than an origin can hold.
+        UserError: If the bodies together are larger than MAX_BYTES.
     """
     if size > MAX_BYTES:
         raise UserError(f"the bodies together: {_too_much(size)}")
 
 
 def _too_much(size: int) -> str:
-    return f"{size / 1024**2:,.0f} MB; at most {MAX_BYTES // 1024**2} MB are allowed (they are held in memory)"
+    return f"{size / 1024**2:,.0f} MB; at most {MAX_BYTES // 1024**2} MB are allowed (bodies are kept in memory)"

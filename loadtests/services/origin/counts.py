@@ -1,4 +1,4 @@
-"""The counts of an origin: requests, connections, concurrency, values per second, and its own delays."""
+"""Count the requests and connections of an origin, in total and per second, and measure the origin's own delays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from loadtests.services.origin.player import Clock, Fate
 
-KEPT_SECONDS = 7200  # the number of seconds that are kept
+KEPT_SECONDS = 7200  # the number of seconds whose counts are kept
 _TENTHS = 10  # the resolution of delays is a tenth of a millisecond
 
 
@@ -31,7 +31,7 @@ class OriginSecond:
 
 
 class Counts:
-    """Counts since the start, or since ``clear``. The clock returns seconds.
+    """The counts since the origin's start, or since ``clear``. The clock returns seconds.
 
     A connection counts from its first request to a recipe, so requests to ``/_admin/`` don't count.
     """
@@ -43,7 +43,7 @@ class Counts:
         self.clear()
 
     def clear(self) -> None:
-        """Reset the counts. Open connections and requests in flight stay counted."""
+        """Reset the counts. Open connections and requests in flight still count."""
         self._began = self._last = self._looked = self._clock()
         self._cpu = time.process_time()
         self._requests = self._opened = self._reused = self._refused = 0
@@ -102,7 +102,7 @@ class Counts:
         self._refused += 1
 
     def totals(self) -> dict[str, Any]:
-        """Return all counts for /_admin/current_count. Every request is in ``fates`` or in flight."""
+        """Return all counts for /_admin/current_count. Every request counts in ``fates`` or ``in_flight``."""
         self._turn()
         elapsed_s = self._clock() - self._began
         return {
@@ -124,7 +124,7 @@ class Counts:
         }
 
     def seconds(self) -> list[dict[str, Any]]:
-        """Return the completed seconds, at most the last two hours."""
+        """Return the counts of each completed second, for at most the last two hours."""
         self._turn()
         return [{**dataclasses.asdict(second), "in_flight": round(second.in_flight, 3)} for second in self._seconds]
 

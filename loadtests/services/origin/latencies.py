@@ -1,4 +1,4 @@
-"""Times in recipes (``0``, ``"50ms"``, ``"1s"``), and latencies as quantile functions.
+"""Parse times in recipes (``0``, ``"50ms"``, ``"1s"``), and represent latencies as quantile functions.
 
 A quantile function converts a chance from 0 to 1 to a latency, so that the seed determines all latencies.
 """
@@ -44,10 +44,10 @@ class Distribution(Protocol):
     """A latency, either constant or drawn."""
 
     def at(self, chance: float) -> float:
-        """Return the latency in seconds such that the share ``chance`` of all latencies is lower."""
+        """Return the latency in seconds that the share ``chance`` of all latencies doesn't exceed."""
 
     def describe(self) -> str:
-        """Describe it in milliseconds."""
+        """Describe the latency in milliseconds."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Uniform:
 
 @dataclasses.dataclass(frozen=True)
 class Lognormal:
-    """A lognormal distribution by its median and its 99th percentile in seconds. No latency is above ``MAX_S``."""
+    """A lognormal distribution with this median and 99th percentile in seconds. No latency is above ``MAX_S``."""
 
     median: float
     p99: float
@@ -98,10 +98,10 @@ def _ms(seconds: float) -> str:
 
 
 def seconds(value: object, most_s: float = MAX_S) -> float:
-    """Parse a time and return its seconds.
+    """Parse a time and return it in seconds.
 
     Raises:
-        ValueError: If it isn't a valid time.
+        ValueError: If the value isn't a valid time.
     """
     if not isinstance(value, (bool, str)) and value == 0:
         return 0.0
@@ -118,12 +118,12 @@ def distribution(value: object) -> Distribution:
     """Parse a recipe's ``latency``.
 
     Raises:
-        ValueError: If it isn't valid.
+        ValueError: If the latency isn't valid.
     """
     if isinstance(value, Drawn):
         median, p99 = seconds(value.lognormal.median), seconds(value.lognormal.p99)
         if not 0 < median < p99:
-            raise ValueError("lognormal: p99 is not over the median, or the median is 0. Both are needed")
+            raise ValueError("lognormal: the median must be above 0, and p99 must be above the median")
         return Lognormal(median, p99)
     if isinstance(value, str) and ".." in value:
         low, high = (seconds(one) for one in value.split("..", 1))

@@ -24,9 +24,9 @@ from loadtests.services.origin.recipes import Recipe
 
 BACKLOG = 4096
 MAX_OPEN_FILES = 2**20
-SPARE_FILES = 64  # number of files other than connections
-# Turns of the event loop at the end. A connection that was just accepted appears one turn later, and its abort needs
-# another turn.
+SPARE_FILES = 64  # the number of open files that aren't connections
+# The turns of the event loop before the origin ends. A connection that was just accepted appears one turn later, and
+# its abort needs another turn.
 LAST_TURNS = 5
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -74,7 +74,8 @@ async def listening(recipes: Sequence[Recipe], port: int = 0, most_open: int | N
         most_open = open_files() - SPARE_FILES
     with contextlib.closing(_bound(port)) as bound:
         port = bound.getsockname()[1]
-        # The origin needs its port to recognize a recipe that leads back to itself. The clock starts when it listens.
+        # The port is needed to refuse a recipe whose body comes from this origin itself. The recipes' clock starts only
+        # after all bodies are available.
         bodies = await stocked(recipes, port)
         player = Player()
         player.start(bodies)
@@ -119,7 +120,7 @@ def _bound(port: int) -> socket.socket:
     require_within("--port", port, 0, 65_535)
     bound = socket.socket()
     try:
-        # The port of an origin that has just ended can be used again.
+        # Allow the port of an origin that has just ended.
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((ADDRESS, port))
     except OSError as error:
@@ -129,8 +130,8 @@ def _bound(port: int) -> socket.socket:
 
 
 def _cannot_listen(port: int, error: OSError) -> UserError:
-    why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be listened on: {error.strerror}"
-    return UserError(f"port {port} of {ADDRESS} {why}. Choose another: --port 0 takes a free one")
+    why = "is taken" if error.errno == errno.EADDRINUSE else f"can't be used: {error.strerror}"
+    return UserError(f"port {port} of {ADDRESS} {why}. Choose another port: --port 0 uses any free port")
 
 
 @contextlib.contextmanager
@@ -138,7 +139,7 @@ def _written(file: Path | None, url: str) -> Iterator[None]:
     if file is None:
         yield
         return
-    files.write_text(file, f"{url}\n")  # written atomically, so that readers see all of it
+    files.write_text(file, f"{url}\n")  # this is atomic, so that readers see the whole URL
     try:
         yield
     finally:

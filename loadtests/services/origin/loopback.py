@@ -1,4 +1,4 @@
-"""A recipe's ``origin``: a loopback URL, whose answer is fetched once and then used as the body."""
+"""Fetch a recipe's ``origin``, a loopback URL. Its answer is fetched once and then used as the body."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from loadtests.errors import UserError, quoted
 from loadtests.services.origin.content import MAX_BYTES
 
 WITHIN_S = 30.0
-ADDRESS = "127.0.0.1"  # the address of origins
+ADDRESS = "127.0.0.1"  # the address on which origins listen
 
 
 class Target(NamedTuple):
@@ -31,7 +31,7 @@ def parse(url: str) -> Target:
     """Parse a URL without resolving names.
 
     Raises:
-        ValueError: If it isn't a URL of the loopback interface.
+        ValueError: If the URL isn't valid, or isn't on the loopback interface.
     """
     try:
         parts = urlsplit(url)
@@ -42,8 +42,8 @@ def parse(url: str) -> Target:
         good = False
     if not good or not url.isascii() or not url.isprintable() or " " in url:
         raise ValueError(
-            f"is {quoted(url)}. A URL of this machine's loopback is needed, such as http://127.0.0.1:8000/ (no other "
-            "machine is ever asked)"
+            f"is {quoted(url)}. A URL on this machine's loopback interface is needed, such as http://127.0.0.1:8000/ "
+            "(an origin never fetches from other machines)"
         )
     return Target(address, port, urlunsplit(("", "", parts.path or "/", parts.query, "")))
 
@@ -63,9 +63,9 @@ async def fetched(url: str, own_port: int) -> bytes:
 
     Raises:
         UserError: If the URL leads to the origin itself, which listens on ``own_port``, or if the status isn't 200. The
-            text is the continuation of a message that starts with the key.
+            text continues a message that starts with the key.
     """
-    import httpx  # few recipes need it
+    import httpx  # imported late, because few recipes need it
 
     target = parse(url)
     if (target.address, target.port) == (ADDRESS, own_port):
@@ -77,7 +77,7 @@ async def fetched(url: str, own_port: int) -> bytes:
     except httpx.NetworkError as error:
         raise UserError(f"is {url}, which cannot be reached: {error}") from None
     except httpx.ProtocolError as error:
-        raise UserError(f"is {url}, whose answer breaks off or is not HTTP: {error}") from None
+        raise UserError(f"is {url}, whose answer is incomplete or not HTTP: {error}") from None
     if len(body) > MAX_BYTES:
         raise UserError(f"is {url}, whose answer is over {MAX_BYTES // 1024**2} MB")
     if status != 200:

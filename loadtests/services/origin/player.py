@@ -50,7 +50,7 @@ class Stocked:
         self._replies: dict[int, Reply] = {}
 
     def reply(self, status: int) -> Reply:
-        """Return the answer with a status. Only a success has the recipe's body."""
+        """Return the answer with this status. Only successful answers contain the recipe's body."""
         found = self._replies.get(status)
         if found is None:
             found = self._replies[status] = self._make(status)
@@ -68,7 +68,7 @@ class Stocked:
 
 
 class Playing:
-    """A recipe that started playing at some time. The n-th request always has the same random outcome."""
+    """A recipe with the time when it started to play. The n-th request always has the same random outcome."""
 
     def __init__(self, stocked: Stocked, clock: Clock) -> None:
         recipe = stocked.recipe
@@ -118,7 +118,7 @@ class Player:
         self._prefixes: list[str] = []
 
     def start(self, recipes: Iterable[Stocked]) -> None:
-        """Play the recipes from the start, and again after each ``restart``.
+        """Play these recipes now, and again after each ``restart``.
 
         Raises:
             UserError: If the bodies are too large.
@@ -133,7 +133,7 @@ class Player:
         self.add(self._first)
 
     def add(self, recipes: Iterable[Stocked]) -> None:
-        """Play recipes now, each from its first stage. Replace recipes with the same routes.
+        """Start these recipes at their first stages. They replace recipes with the same routes.
 
         Raises:
             UserError: If the bodies together are too large. In this case nothing changes.
@@ -154,7 +154,7 @@ class Player:
         """Start a request for a path (without a query)."""
         playing = self.find(path)
         if playing is None:
-            words = f"there is no recipe for {path}; POST one to /_admin/add_recipe"
+            words = f"there is no recipe for {path}; POST a recipe to /_admin/add_recipe"
             return Played(Fate.NO_RECIPE, 0.0, replies.text(NO_RECIPE, words), None)
         return playing.begin()
 

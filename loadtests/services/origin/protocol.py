@@ -1,4 +1,7 @@
-"""HTTP/1.1 connections to an origin. A connection's requests are answered one after the other, when they are due."""
+"""Handle HTTP/1.1 connections to an origin.
+
+The requests of a connection are answered one after the other, when they are due.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +24,18 @@ from loadtests.services.origin.player import Fate, Played, Player
 from loadtests.services.origin.replies import Reply
 
 MAX_HEAD_BYTES = 65_536  # maximum size of a request line with its headers
-_MAX_WAITING = 64  # requests that wait on a connection; with this many, the connection isn't read
+_MAX_WAITING = 64  # maximum number of requests that wait on a connection; reading pauses at this number
 _RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset (socket(7))
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
 _ADMIN = recipes.ADMIN.encode()
 _SAYS = {
-    413: f"a recipe has at most {recipes.MAX_RECIPE_BYTES / 1e6:g} MB; a large body is written as its size: <<20mb>>",
+    413: f"a recipe can have at most {recipes.MAX_RECIPE_BYTES / 1e6:g} MB; write a large body as its size: <<20mb>>",
     403: "the admin interface refuses web pages, and requests to a host other than 127.0.0.1 or localhost",
 }
 
 
 class _Request(NamedTuple):
-    """A request. If ``wrong`` isn't 0, it is the status for a request that can't be handled."""
+    """A request. ``wrong`` is the status of the answer if the request can't be handled, or 0."""
 
     method: bytes
     url: bytes
@@ -58,7 +61,7 @@ class OriginConnection(asyncio.Protocol):
         self._clock = shared.player.clock
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpRequestParser(self)
-        # Answer the requests before unexpected data. Otherwise they would be lost with it.
+        # Without this option, requests would be lost if unexpected data follows them.
         self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
         self._waiting: deque[_Request] = deque()
         self._current: _Request | None = None  # the request that is being answered
@@ -66,7 +69,7 @@ class OriginConnection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
         self._due = 0.0
-        self._counts = False  # whether it had a request to a recipe
+        self._counts = False  # whether the connection has had a request to a recipe
         self._broken = False
         self._head_bytes = 0
         self._in_head = True
@@ -154,7 +157,7 @@ class OriginConnection(asyncio.Protocol):
             self._waiting.append(_Request(b"", b"", False, b"", status))
 
     def _take_next(self) -> None:
-        """Start the waiting requests in order, until one of them takes time."""
+        """Answer the waiting requests in order, until a request can't be answered immediately."""
         while self._waiting and self._current is None and not self._transport.is_closing():
             self._current = self._waiting.popleft()
             if len(self._waiting) == _MAX_WAITING - 1:
@@ -178,7 +181,7 @@ class OriginConnection(asyncio.Protocol):
         if played.fate is Fate.STALLED:
             return
         if played.latency_s:
-            # uvloop counts whole milliseconds from the last whole one, so without one more the answer would be early
+            # uvloop rounds its clock down to milliseconds, so without another millisecond, the answer would be early
             whole_ms = math.ceil(played.latency_s * 1000 - 1e-6) + 1
             self._timer = self._loop.call_later(whole_ms / 1000, self._is_due)
         else:

@@ -1,4 +1,4 @@
-"""Recipes: the behaviour of an origin on a route, stage by stage, read from JSON."""
+"""Read recipes from JSON. A recipe describes the behaviour of an origin on a route, stage by stage."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     at: Annotated[
         Time,
-        Meta(description="The start of the stage after the start of the recipe: 0 for the first stage, at most a day."),
+        Meta(description="The time from the start of the recipe to the stage: 0 for the first stage, at most a day."),
     ]
-    status: Annotated[Status, Meta(description="The status of its answers.")] = 200
+    status: Annotated[Status, Meta(description="The status of the answers.")] = 200
     latency: Annotated[
         Time | Drawn,
         Meta(
@@ -58,7 +58,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         ShareOfRequests,
         Meta(description="The share of requests that are answered with failure_status, after the same latency."),
     ] = 0.0
-    failure_status: Annotated[Status, Meta(description="The status of the answers to these requests.")] = 500
+    failure_status: Annotated[Status, Meta(description="The status of the answers to failed requests.")] = 500
     resets: Annotated[
         ShareOfRequests,
         Meta(description="The share of requests whose connection is reset (TCP RST) instead of an answer."),
@@ -72,16 +72,16 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         _named("at", lambda: self.at_s)
         _named("latency", lambda: self.distribution)
         if (whole := self.failures + self.resets + self.stalls) > 1 + 1e-9:
-            raise ValueError(f"failures, resets and stalls are {whole:g} together. They must be at most 1")
+            raise ValueError(f"failures, resets and stalls add up to {whole:g}. The sum must be at most 1")
 
     @functools.cached_property
     def at_s(self) -> float:
-        """The start in seconds after the recipe starts."""
+        """The start of the stage, in seconds after the start of the recipe."""
         return latencies.seconds(self.at, MAX_STAGE_S)
 
     @functools.cached_property
     def distribution(self) -> Distribution:
-        """The latency of its requests."""
+        """The latency of requests in this stage."""
         return latencies.distribution(self.latency)
 
 
@@ -96,19 +96,19 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         str,
         Meta(
             pattern=_ROUTE,
-            description="A path such as /news, or with a final * all paths with this beginning.",
+            description="A path such as /news, or a prefix of paths with a final *, such as /news/*.",
             extra={"allowed": "a path such as /news or /news/*"},
         ),
     ] = EVERYTHING
     body: Annotated[
         str | None,
-        Meta(description="The body of answers with a status of 2xx. <<256kb>> means that number of random characters."),
+        Meta(description="The body of answers with status 2xx. <<256kb>> stands for 256 KiB of random characters."),
     ] = None
     random_content: Annotated[
-        str | None, Meta(description='The number of random characters in the body instead: "512b", "256kb", "2mb".')
+        str | None, Meta(description='The size of a random body, instead of "body": "512b", "256kb", "2mb".')
     ] = None
     origin: Annotated[
-        str | None, Meta(description="A URL on this machine's loopback interface, whose body is returned instead.")
+        str | None, Meta(description='A URL on this machine\'s loopback interface, whose body replaces "body".')
     ] = None
     headers: Annotated[dict[HeaderName, HeaderValue], Meta(description="Headers of every answer.")] = {}
     limit: Annotated[
@@ -116,15 +116,15 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Meta(description="The maximum number of requests in flight. The origin answers further requests with 503."),
     ] = None
     seed: Annotated[
-        int, Meta(ge=-VAST, le=VAST, description="The seed of random decisions: the n-th request always gets the same.")
+        int, Meta(ge=-VAST, le=VAST, description="The seed of the random outcomes, which are always in the same order.")
     ] = SEED
 
     def __post_init__(self) -> None:
         if self.route.startswith(ADMIN):
-            raise ValueError(f"route: is {quoted(self.route)}. Paths below {ADMIN} belong to the admin interface")
+            raise ValueError(f"route: is {quoted(self.route)}. Paths below {ADMIN} are for the admin interface")
         bodies = [name for name in ("body", "random_content", "origin") if getattr(self, name) is not None]
         if len(bodies) > 1:
-            raise ValueError(f"{' and '.join(bodies)} exclude each other. One of them is needed")
+            raise ValueError(f"{' and '.join(bodies)} can't be combined. Use one of these keys")
         for name in bodies:
             _named(name, lambda: loopback.parse(self.origin) if self.origin is not None else self.content)
         self._require_headers()
@@ -137,7 +137,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def _require_headers(self) -> None:
         for name, value in self.headers.items():
             if name.lower() in _OWN_HEADERS:
-                raise ValueError(f"headers.{name}: the origin sets it itself. Leave it out")
+                raise ValueError(f"headers.{name}: the origin sets this header itself. Leave it out")
             allowed = {"content-encoding": CODINGS, "connection": CONNECTIONS}.get(name.lower(), (value,))
             if value not in allowed:
                 raise ValueError(f"headers.{name}: is {quoted(value)}. Allowed: {', '.join(allowed)}")
@@ -182,10 +182,10 @@ def names() -> list[str]:
 
 
 def load(name_or_path: str) -> tuple[Recipe, ...]:
-    """Read the recipes of a file, or an included recipe by its name.
+    """Read the recipes in a file, or an included recipe by its name.
 
     Raises:
-        UserError: If it isn't valid. The message contains the file, the key and the allowed values.
+        UserError: If a recipe isn't valid. The message contains the file, the key and the allowed values.
     """
     if name_or_path in names():
         path = SHIPPED / f"{name_or_path}.json"
@@ -217,12 +217,12 @@ def parse(values: object, where: str) -> tuple[Recipe, ...]:
     if not isinstance(values, list):
         return (decode.convert(values, Recipe, where),)
     if not values:
-        raise UserError(f"{where}: contains no recipe. An object, or a list of them, is needed")
+        raise UserError(f"{where}: contains no recipe. An object or a list of objects is needed")
     found: dict[str, Recipe] = {}
     for number, one in enumerate(values, start=1):
         recipe = decode.convert(one, Recipe, where, f"recipes[{number}].")
         if recipe.route in found:
-            raise UserError(f"{where}: recipes[{number}].route: {recipe.route} has a recipe already")
+            raise UserError(f"{where}: recipes[{number}].route: {recipe.route} already has a recipe")
         found[recipe.route] = recipe
     return tuple(found.values())
 

@@ -1,4 +1,4 @@
-"""Answers as bytes."""
+"""Create HTTP answers as bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WITHOUT_BODY = (204, 304)
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """An answer: its head without the last line, its body, and whether the connection closes after it."""
+    """An answer: its head without the last line, its body, and whether the connection closes after the answer."""
 
     status: int
     head: bytes
@@ -25,7 +25,7 @@ class Reply:
 def reply(
     status: int, body: bytes, headers: Iterable[tuple[str, str]] = (), closes: bool = False, kind: str = TEXT
 ) -> Reply:
-    """Create an answer with these headers and its length. Without a content type, use ``kind``."""
+    """Create an answer with these headers and a content length. ``kind`` is the default content type."""
     lines = [f"HTTP/1.1 {status} {_phrase(status)}"]
     listed = list(headers)
     if status in _WITHOUT_BODY:

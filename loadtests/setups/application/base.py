@@ -1,4 +1,4 @@
-"""A Django project that the setups serve."""
+"""Describe the Django project that the setups serve, and its environment."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from loadtests.setups.variants import parse_environment
 from loadtests.workload import Load, Request
 
 PREPARED_WITHIN_S = 600.0
-ENTRY = Path(__file__).with_name("entry")  # the benchmark's entry points, found through PYTHONPATH
-ASYNCHRONOUS = "/async/"  # the prefix of the sample's asynchronous views
+ENTRY = Path(__file__).with_name("entry")  # the benchmark's entry points, which servers find through PYTHONPATH
+ASYNCHRONOUS = "/async/"  # prefix of the paths of the sample project's asynchronous views
 
 
 @dataclasses.dataclass(frozen=True)
 class Application:
-    """A Django project.
+    """A Django project that the setups serve.
 
     Args:
         directory: The working directory of the servers.
         wsgi: The WSGI entry point (``module:name``).
-        asgi: The ASGI entry point.
+        asgi: The ASGI entry point (``module:name``).
         settings: The settings module.
         bin: The folder with the project's Python and the servers' commands.
-        health: A path that works within ``healthy_within_s``.
-        healthy_within_s: The maximum time to start.
+        health: The path of a page that works when a server has started.
+        healthy_within_s: The maximum time in seconds until ``health`` works.
         before: A command that runs once before the project is served.
-        env: The environment variables of all its processes.
-        host: The Host header, if not None.
-        own: Whether it is the user's project, not the sample project.
+        env: The environment variables of all the project's processes.
+        host: The Host header of requests, or None for the default.
+        own: Whether this is the user's own project. Otherwise, it is the sample project.
         websocket: The WebSockets of the user's project.
         lifespan: Whether the ASGI application needs the lifespan protocol.
-        headers: The headers of every request that doesn't have them.
+        headers: Headers that are added to each request without a header of the same name.
         ssl_redirect: Whether SECURE_SSL_REDIRECT is on.
-        alone: Whether only one of its setups can run at the same time.
+        alone: Whether only one setup of the project can run at the same time.
         writes_settings: Whether the servers write their effective settings to a file (entry/with_settings.py).
-        variants: The same project in other environments, or other checkouts of it, by ``Setup.variant``.
+        variants: The same project in other environments or checkouts, by ``Setup.variant``.
     """
 
     directory: Path
@@ -69,7 +69,7 @@ class Application:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that supervisor/conf.d uses, and the project's own."""
+        """The environment variables that supervisor/conf.d uses, and the project's own variables."""
         given = {
             "APP_DIR": str(self.directory),
             "WSGI_APP": self.wsgi,
@@ -81,14 +81,14 @@ class Application:
         return {**self.env, **{name: value for name, value in given.items() if value}}
 
     def served_by(self, setup: Setup) -> Application:
-        """Return the application in the setup's environment."""
+        """Return the application in the environment of the setup's variants."""
         return self.variants.get(setup.variant, self)
 
     def environment_for(self, setup: Setup) -> dict[str, str]:
         """Return the environment variables for a setup.
 
-        A setup with hopless also needs testproject/testproject/hops.py, or entry/with_hopless.py for the user's
-        project.
+        A setup with hopless serves the sample project through testproject/testproject/hops.py, and the user's project
+        through entry/with_hopless.py.
         """
         served = self.served_by(setup)
         env = served.environment
@@ -103,7 +103,7 @@ class Application:
             env["PYTHONPATH"] = entry_first(served.environment)
         module = env.get(app, "").partition(":")[0]
         if "granian" in setup.needs and (ENTRY / f"{module}.py").is_file():
-            env[app] = str(ENTRY / env[app])  # it takes other modules for parts of a package in APP_DIR
+            env[app] = str(ENTRY / env[app])  # otherwise, Granian searches APP_DIR for a package with this module
         return env
 
     def obstacle(self, setup: Setup) -> str | None:
@@ -115,7 +115,7 @@ class Application:
             if variant.python and (lacks := interpreters.missing(variant.python)):
                 return lacks
             if variant.folder and not self.own:
-                return "another checkout needs your own project; name its folder with --app"
+                return "another checkout needs your own project; pass the project's folder with --app"
         if self.own and setup.answers:
             return f"it only serves the project of {setup.stack or setup.name}"
         if self.own and setup.dialect:
@@ -136,7 +136,7 @@ class Application:
 
         Args:
             setup: The setup.
-            demands: The needed features (words of ``loadtests.setups.CANNOT``).
+            demands: The features that the test needs (words of ``loadtests.setups.CANNOT``).
             requests: The requests.
         """
         if setup.answers and any(one.method != "GET" or one.path not in setup.answers for one in requests):
@@ -146,10 +146,10 @@ class Application:
         return self._no_websockets(setup) if self.own and WEBSOCKET in all_demands else setup.refuses(all_demands)
 
     def with_script(self, load: Load) -> Load:
-        """Return the load with the user's script for their own WebSockets.
+        """Return the load with the user's script, if it is a load over the WebSockets of the user's project.
 
         Raises:
-            UserError: If there is no script.
+            UserError: If the user's project has no script.
         """
         if load.conversation is None or not self.own:
             return load
@@ -166,7 +166,7 @@ class Application:
         return setup.refuses({WEBSOCKET}) if WEBSOCKET in setup.cannot else None
 
     def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
-        """Return the requests with the project's host and headers, if they don't have others of the same name."""
+        """Add the project's host and headers to requests, except to requests with a header of the same name."""
         added = ((("Host", self.host),) if self.host else ()) + self.headers
 
         def with_headers(request: Request) -> Request:
@@ -177,10 +177,10 @@ class Application:
         return tuple(map(with_headers, requests))
 
     def prepare(self) -> None:
-        """Run ``before`` once in each folder of the project, and end the processes that it leaves running.
+        """Run ``before`` once in each folder of the project, and end the processes that the command leaves running.
 
         Raises:
-            UserError: If it fails. The message contains the reason.
+            UserError: If the command fails. The message contains the reason.
         """
         other_folders = {one.directory: one for one in self.variants.values() if one.directory != self.directory}
         for other in other_folders.values():
@@ -203,7 +203,7 @@ def _is_forwarded(header: tuple[str, str]) -> bool:
 
 
 def entry_first(env: Mapping[str, str]) -> str:
-    """Return the PYTHONPATH of these variables and of this process, after the benchmark's entry points."""
+    """Return a PYTHONPATH with the benchmark's entry points before the PYTHONPATH in ``env`` and in this process."""
     return path_of(str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH"))
 
 
@@ -212,7 +212,7 @@ def path_of(*folders: str | None) -> str:
 
 
 def sample(bin: Path | None = None) -> Application:
-    """Return the project in testproject/ with the Python in ``bin``, by default the benchmark's own."""
+    """Return the sample project in testproject/ with the Python in ``bin``, by default the benchmark's own Python."""
     return Application(
         directory=files.ROOT / "testproject",
         wsgi="testproject.wsgi:application",

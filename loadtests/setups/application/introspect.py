@@ -1,13 +1,13 @@
 """Print a line of JSON about a Django project. The project's Python runs this script in the project's directory.
 
 Arguments:
-- ``manage=run``: run manage.py up to its command, which may name the settings and extend the path.
+- ``manage=run``: run manage.py until it would start its command. It may name the settings and extend ``sys.path``.
 - ``wsgi=module:name`` and ``asgi=module:name``: an entry point to import.
 - ``works=check``: also check the URLs and run ``manage.py check``.
 - ``works=answer``: also request a page.
-- ``page=/shop/`` and ``host=example.org``: that page.
+- ``page=/shop/`` and ``host=example.org``: the page to request, and the host to request it from.
 
-The script exits with the reason if one of these fails. ``main`` has the keys of the JSON object. The script imports
+If one of these steps fails, the script exits with the reason. ``main`` returns the JSON object. The script imports
 nothing from this package, because the package isn't installed in the project's environment.
 """
 
@@ -29,7 +29,7 @@ MODULE, CLASS = "DJANGO_SETTINGS_MODULE", "DJANGO_CONFIGURATION"
 
 
 def main(arguments: "list[str]") -> "dict[str, Any]":
-    """Load the project and describe it."""
+    """Load the project, and return the facts about it."""
     before, path = dict(os.environ), list(sys.path)
     given = dict(text.split("=", 1) for text in arguments)
     named: dict[str, str] = {}  # the settings that each file names
@@ -39,11 +39,11 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
         os.environ.update({name: before[name] for name in (MODULE, CLASS) if name in before})
         if MODULE not in os.environ:
             sys.exit("manage.py doesn't set a settings module; name it with --settings")
-    # The variables and paths that manage.py adds for itself, which the servers also need.
+    # The servers also need the variables and paths that manage.py adds for itself.
     added = {name: value for name, value in os.environ.items() if name not in before}
     folders = [os.path.abspath(folder) for folder in sys.path if folder not in path]
-    # Do this before django.setup(), as a server does, because the entry point may name other settings or read a file of
-    # variables.
+    # Import the entry points before django.setup(), as a server does, because they may name other settings or read a
+    # file of variables.
     for interface in ("wsgi", "asgi"):
         if interface in given:
             module, _, name = given[interface].partition(":")
@@ -82,7 +82,7 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
 
 @contextlib.contextmanager
 def _naming(named: "dict[str, str]", file: str) -> "Iterator[None]":
-    """Record the settings that a file names while it runs, even if the environment names others."""
+    """Record the settings that a file names while it runs, even if the environment names other settings."""
     kind: Any = type(os.environ)
     setdefault, set_item = kind.setdefault, kind.__setitem__
     found: dict[str, str] = {}
@@ -105,7 +105,7 @@ def _naming(named: "dict[str, str]", file: str) -> "Iterator[None]":
 
 
 class _Reached(BaseException):
-    """At this point, manage.py would start its command."""
+    """Raised when manage.py would start its command."""
 
 
 def _run_manage() -> None:
@@ -156,7 +156,7 @@ def _answer(page: str, host: str) -> None:
 
 
 def _unapplied() -> int:
-    """Return the number of migrations that the default database lacks, or 0 if that isn't known."""
+    """Return the number of migrations that aren't applied to the default database, or 0 if it isn't known."""
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
     from django.db.migrations.loader import MigrationLoader
@@ -172,7 +172,7 @@ def _unapplied() -> int:
 
 
 def _ports() -> "list[int]":
-    """Return the ports that the project listens on, except those that the kernel has chosen."""
+    """Return the ports on which the project itself listens, except ports that the kernel has chosen."""
     sockets, found = set(), set()
     for file in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
@@ -188,7 +188,7 @@ def _ports() -> "list[int]":
 
 
 def _lifespan(application: Any) -> bool:
-    """Return whether the application takes part in the lifespan protocol: it confirms the startup."""
+    """Return whether the application supports the lifespan protocol, which means that it confirms the startup."""
     sent: list[str] = []
 
     async def run() -> None:
@@ -211,7 +211,7 @@ def _lifespan(application: Any) -> bool:
 
 
 def _entry_point(interface: str) -> "str | None":
-    """Return the entry point of the settings, or one next to the modules that they name, as ``module:name``."""
+    """Return the entry point, as ``module:name``, from the settings or from a package that the settings mention."""
     from django.conf import settings
 
     named = [getattr(settings, f"{name}_APPLICATION", None) or "" for name in (interface.upper(), "WSGI", "ASGI")]
@@ -233,7 +233,7 @@ def _exists(name: str) -> bool:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
         return False
-    # A package with the same name may be installed.
+    # An installed package may have the same name as the project's module.
     return bool(spec and spec.origin and ("." in name or os.path.dirname(spec.origin) == os.getcwd()))
 
 
@@ -251,4 +251,4 @@ if __name__ == "__main__":
         status = 1
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(status)  # threads of the project may never end
+    os._exit(status)  # don't wait for the project's threads, which may never end

@@ -1,8 +1,8 @@
-"""Create an overlay: a virtual environment on top of a project's environment, which isn't changed.
+"""Create an overlay: a virtual environment on top of a project's environment, which doesn't change.
 
-It contains the servers, with the versions of requirements.txt, and the packages that a variant changes. Other packages
-of the project keep their versions. If a server conflicts with them, it isn't installed and its setups are skipped. If a
-variant conflicts with them, they change, too.
+The overlay contains the servers, in the versions of requirements.txt, and the packages that a variant changes. Other
+packages of the project keep their versions. If a server conflicts with these packages, the server isn't installed and
+its setups are skipped. If a variant conflicts with these packages, they change, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HOPLESS = ROOT / "packages" / "hopless"
 HOPLESS_HERE = f"hopless @ {HOPLESS.as_uri()}"
 CONSTRAINTS = "constraints.txt"
 
-# Programs for the project's Python, or the overlay's.
+# Programs that the project's Python or the overlay's Python runs.
 FOLDERS = "import json, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
 WHICH = "import sys; print(sys.version, sys.base_prefix, sys.path)"
 OWN = "import sysconfig; print(sysconfig.get_path('purelib'))"
@@ -37,7 +37,7 @@ import importlib.metadata, json
 def version(found):
     source = json.loads(found.read_text("direct_url.json") or "{}").get("vcs_info")
     return found.version + (" (commit " + source["commit_id"][:12] + ")" if source else "")
-# Of a package that is there twice, the first is imported.
+# If a package is installed twice, Python imports the first.
 found = {d.metadata["Name"]: version(d) for d in reversed([*importlib.metadata.distributions()])}
 print(json.dumps({name: version for name, version in found.items() if name}))
 """
@@ -56,7 +56,7 @@ sys.exit({called}())
 
 @dataclasses.dataclass(frozen=True)
 class Overlay:
-    """The folder with the overlay's commands, and a line for each server that could not be installed."""
+    """An overlay: the folder with its commands, and a line for each server that could not be installed."""
 
     bin: Path
     left_out: tuple[str, ...] = ()
@@ -71,10 +71,10 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), varia
         python: The project's Python.
         setups: The setups.
         extra: More packages of requirements.txt.
-        variants: The variants. Their packages replace those of requirements.txt and of the project.
+        variants: The variants. Their packages replace packages of requirements.txt and of the project.
 
     Raises:
-        UserError: If it can't be created.
+        UserError: If the overlay can't be created.
     """
     changes = [pinned(one.text) for one in variants if one.package]
     changed = {normalized(line) for line in changes}
@@ -82,7 +82,7 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), varia
     if own and not changes:
         return Overlay(python.parent)  # the benchmark's own environment contains every server
     pins = [] if own else [line for line in requirements(setups, extra) if normalized(line) not in changed]
-    # The overlay depends on the Python, its packages, and packages that are folders on this machine.
+    # A new folder is needed if the Python, its packages, or the files of a package in a local folder have changed.
     sources = [_content(line) for line in [*pins, *changes]]
     key = f"{python}\n{_output([python, '-c', WHICH])}\n{versions(python)}\n{pins}\n{changes}\n{sources}"
     folder = files.cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
@@ -102,8 +102,8 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), varia
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-        # Try again to install what failed, maybe because of the network or the project's old packages. A server may run
-        # from this folder at the same time, so it isn't created again.
+        # Try again to install the servers that failed before, maybe because of the network or the project's old
+        # packages. The folder isn't created again, because a server may run from it at the same time.
         left_out = _install(folder, pins, missing)
         about = {"python": str(python), "requirements": [*changes, *pins], "left_out": list(left_out)}
         files.write_json(done, about)
@@ -112,16 +112,16 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), varia
 
 
 def requirements(setups: Iterable[Setup], extra: Iterable[str] = ()) -> list[str]:
-    """Return the requirements of these setups and the ``extra`` packages. hopless is the version in this repository."""
+    """Return the requirements of these setups and the ``extra`` packages. hopless comes from this repository."""
     names = {*extra, *(OTHER_NAMES.get(need, need) for setup in setups for need in setup.needs)}
     lines = [line.split("#")[0].strip() for line in environment.REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
     return [line for line in [*lines, HOPLESS_HERE] if line and normalized(line) in names]
 
 
 def on_python(python: Path, version: str) -> Path:
-    """Return another version of a project's Python, with the same packages.
+    """Return a Python of another version, in an environment with the packages of a project's Python.
 
-    The benchmark's own packages are left out if they aren't built for that version.
+    Packages of the benchmark's own environment are left out if they aren't built for that version.
 
     Raises:
         UserError: If there is no such Python, or the packages can't be installed for it.
@@ -133,12 +133,12 @@ def on_python(python: Path, version: str) -> Path:
 
 
 def is_own(python: Path) -> bool:
-    """Return whether this Python is in the benchmark's own environment, which has all servers."""
+    """Return whether this Python is in the benchmark's own environment, which contains all servers."""
     return python.parent.resolve() == environment.own_bin().resolve()
 
 
 def pinned(requirement: str) -> str:
-    """Return the requirement with the commit instead of a branch, so that a new commit is another environment."""
+    """Return a requirement with the commit instead of a branch, so that a new commit leads to a new environment."""
     name, _, source = requirement.partition(" @ git+")
     url, _, revision = source.rpartition("@") if "@" in source.rpartition("/")[2] else (source, "", "HEAD")
     if not source:
@@ -156,31 +156,31 @@ def version(python: Path) -> str:
 
 
 def versions(python: Path) -> dict[str, str]:
-    """Return the version of every package that this Python finds, with the commit if it came from a repository."""
+    """Return the versions of all packages that this Python finds, with the commits of packages from repositories."""
     found: dict[str, str] = json.loads(_output([python, "-c", VERSIONS]))
     return dict(sorted(found.items()))
 
 
 def _make(folder: Path, python: Path) -> None:
-    """Create the environment without the servers."""
+    """Create the overlay's environment, without servers and without the packages of variants."""
     folders = json.loads(_output([python, "-c", FOLDERS]))
     _output([python, "-m", "venv", "--without-pip", folder])
     own = folder / "bin" / "python"
     packages = Path(_output([own, "-c", OWN]).strip())
-    # After the overlay's own packages, including their .pth files (editable installs).
+    # Python searches the project's folders, including .pth files (editable installs), after the overlay's folders.
     lines = [f"import site; site.addsitedir({path!r})" for path in folders]
     (packages / "project.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _frozen(python: Path) -> tuple[str, ...]:
-    """Return the project's packages as requirements, also those that are installed from folders and repositories."""
+    """Return the project's packages as requirements, including packages from folders and repositories."""
     if environment.uv() is not None:
         return tuple(environment.run_uv("pip", "freeze", "--python", str(python)).splitlines())
     return tuple(_output([*environment.pip(python), "freeze"]).splitlines())
 
 
 def _content(requirement: str) -> str:
-    """Return a text that changes with the files of a requirement that is a folder on this machine."""
+    """Return a text that changes with the files of a requirement's local folder, or "" if there is no such folder."""
     folder = Path(urlsplit(requirement.partition(" @ ")[2]).path)
     if " @ file:" not in requirement or not folder.is_dir():
         return ""
@@ -192,19 +192,19 @@ def _change(folder: Path, changes: list[str]) -> None:
     """Install the packages of the variants. Other packages change only if a variant requires it.
 
     Raises:
-        UserError: If they can't be installed.
+        UserError: If the packages can't be installed.
     """
     python = folder / "bin" / "python"
     kept = _constrain(folder, changes)
     if not (environment.uv() and _install_with_uv(folder, changes, kept)):
-        # pip knows the project's packages, and replaces only those that the changes can't use.
+        # pip finds the project's packages, and replaces only packages that conflict with the changes.
         failure = f"{' and '.join(changes)} can't be installed"
         command = [*environment.pip(python), "install", *changes]
         program.output(command, failure, environment.INSTALLED_WITHIN_S, log=_log(folder))
 
 
 def _constrain(folder: Path, changes: Iterable[str]) -> set[str]:
-    """Write the versions of all packages but these as constraints, and return the names."""
+    """Write the versions of all packages, except the changed ones, as constraints, and return their names."""
     changed = {normalized(line) for line in changes}
     found = _installed(folder / "bin" / "python").items()
     kept = {normalized(name): f"{name}=={version}\n" for name, version in found if normalized(name) not in changed}
@@ -221,7 +221,7 @@ def _installed(python: Path) -> dict[str, str]:
 
 
 def _install(folder: Path, pins: list[str], missing: list[str]) -> dict[str, str]:
-    """Install the ``missing`` servers next to the project's packages: with uv, or if that fails one by one with pip.
+    """Install the ``missing`` servers next to the project's packages, with uv, or one by one with pip if uv fails.
 
     Returns:
         The reason for each requirement that could not be installed.
@@ -247,9 +247,10 @@ def _install(folder: Path, pins: list[str], missing: list[str]) -> dict[str, str
 
 
 def _install_with_uv(folder: Path, missing: list[str], kept: set[str]) -> bool:
-    """Install all servers with uv, and return whether that worked.
+    """Install packages with uv, and return whether the installation worked.
 
-    uv doesn't find the project's packages through project.pth, and must not install them again.
+    uv doesn't find the project's packages through project.pth. These packages must not be installed again, so they are
+    removed from uv's list.
     """
     wanted, solved = folder / "wanted.txt", folder / "solved.txt"
     wanted.write_text("\n".join(missing), encoding="utf-8")
@@ -267,5 +268,5 @@ def _install_with_uv(folder: Path, missing: list[str], kept: set[str]) -> bool:
 
 def _output(command: list[str | Path]) -> str:
     return program.output(
-        command, "the overlay for the project's Python cannot be made", environment.INSTALLED_WITHIN_S
+        command, "the overlay for the project's Python can't be created", environment.INSTALLED_WITHIN_S
     )

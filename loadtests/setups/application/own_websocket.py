@@ -1,4 +1,4 @@
-"""The WebSockets of the user's project: path, handshake and script. Run folders don't contain their secrets."""
+"""Describe the WebSockets of the user's project: path, handshake and script. Run folders don't contain the secrets."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class OwnWebsocket:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> OwnWebsocket:
-        """Create it from the given command line options, without their prefix ``--ws-``.
+        """Create the description from the command line options, whose names come without the prefix ``--ws-``.
 
         Raises:
             UserError: If an option is missing or isn't valid.
@@ -85,10 +85,10 @@ class OwnWebsocket:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> OwnWebsocket:
-        """Create it from the values of ``to_dict``.
+        """Create the description from values that ``to_dict`` has returned.
 
         Raises:
-            UserError: If run.json doesn't have a secret value.
+            UserError: If the values lack a secret, because run.json doesn't contain secrets.
         """
         for name in sorted(NOT_KEPT):
             if name in values:
@@ -97,7 +97,7 @@ class OwnWebsocket:
         return cls.parse(values)
 
     def request(self, host: str | None) -> Request:
-        """Return the request of the handshakes, with the project's host if it is set.
+        """Return the request that opens a WebSocket, with the project's host if ``host`` is set.
 
         Raises:
             UserError: If a header isn't valid.
@@ -119,7 +119,7 @@ class OwnWebsocket:
             UserError: If there are several rooms, but neither the script nor the path contains the room's name.
         """
         if conversation.rooms > 1 and not (self.script.names_rooms or ROOM in self.path):
-            raise UserError(f"there are {conversation.rooms} rooms. Put {ROOM} in the place of their names")
+            raise UserError(f"there are {conversation.rooms} rooms. Write {ROOM} instead of the name of a room")
         return dataclasses.replace(conversation, dialect=SCRIPT, prefix=self.path, script=self.script)
 
     def _pairs(self) -> tuple[tuple[str, str], ...]:
@@ -127,7 +127,7 @@ class OwnWebsocket:
         for name, _ in pairs:
             if name.lower().startswith(HANDSHAKES_OWN):
                 own = quoted(name)
-                raise UserError(f"--ws-header: {own} is the handshake's own. A subprotocol has --ws-subprotocol")
+                raise UserError(f"--ws-header: the handshake sets {own}. For a subprotocol, use --ws-subprotocol")
         return pairs
 
 
@@ -135,7 +135,7 @@ def header_pairs(headers: Sequence[str], option: str) -> tuple[tuple[str, str], 
     """Split headers such as ``X-Token: abc``.
 
     Raises:
-        UserError: If one has no colon. The message doesn't contain it, because it may be a password.
+        UserError: If a header has no colon. The message doesn't contain the header, because it may be a password.
     """
     parts = [header.partition(":") for header in headers]
     if not all(colon for _, colon, _ in parts):
@@ -144,7 +144,7 @@ def header_pairs(headers: Sequence[str], option: str) -> tuple[tuple[str, str], 
 
 
 def without_value(text: str, option: str = "") -> str:
-    """Return a header or cookie without its value. Values of HEADER are only removed if their names are telling."""
+    """Return a header or cookie without its value. Keep the values of HEADER unless their names mark a secret."""
     name, sign, _ = min((text.partition(sign) for sign in ":="), key=lambda parts: len(parts[0]))
     if option == HEADER and sign and not telling(name):
         return text
@@ -154,7 +154,8 @@ def without_value(text: str, option: str = "") -> str:
 def without_secrets(arguments: Sequence[str]) -> list[str]:
     """Return a command line without secret values.
 
-    They are headers, cookies, subprotocols, accounts in URLs, and values with telling names, such as ``TOKEN=...``.
+    Secret values are headers, cookies, subprotocols, accounts in URLs, and values whose names mark a secret, such as
+    ``TOKEN=...``.
     """
     kept: list[str] = []
     for argument in arguments:

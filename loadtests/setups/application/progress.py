@@ -9,4 +9,4 @@ Announce = Callable[[str], None]
 
 
 def silent(doing: str) -> None:
-    """Ignore the progress, for callers without a reader."""
+    """Ignore the progress, for callers without a waiting user."""

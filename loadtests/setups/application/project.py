@@ -29,19 +29,19 @@ from loadtests.setups.variants import HOPLESS, Variant, parse_environment
 from loadtests.workload import Request
 from loadtests.workload.secrets import HEADER, REPLACED, without_accounts, without_named
 
-ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual names of a virtual environment, next to manage.py or above
+ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual virtual environments, next to manage.py or one folder above
 SETTINGS = "DJANGO_SETTINGS_MODULE"
-MARK = "of the project: "  # start of introspect.py's line
-FACTS = ("python", "django", "debug", "settings", "middleware")  # keys of introspect.py's object for run.json
+MARK = "of the project: "  # start of the line that introspect.py prints
+FACTS = ("python", "django", "debug", "settings", "middleware")  # keys of introspect.py's object that run.json contains
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-# Variables for supervisor/defaults.sh, not for the project.
+# Variables that configure supervisor/defaults.sh instead of the project.
 SETS_UP_SERVERS = {"PGBOUNCER", "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """The command line's options for the user's project. The usual layout needs only ``app``."""
+    """The command line options for the user's project. A project with Django's usual layout only needs ``app``."""
 
     app: Path
     wsgi: str = ""
@@ -56,7 +56,7 @@ class Options:
     websocket: OwnWebsocket | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options for run.json: absolute paths, and no secrets of WebSockets."""
+        """Return the options for run.json, with absolute paths and without secrets."""
         values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
         kept = {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
         kept |= {"header": [without_value(one, HEADER) for one in self.header]} if self.header else {}
@@ -65,11 +65,11 @@ class Options:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Options:
-        """Create the options from the values of ``to_dict``.
+        """Create the options from values that ``to_dict`` has returned.
 
         Raises:
-            TypeError: If there are other values.
-            UserError: If run.json doesn't have a secret value.
+            TypeError: If there are unknown values.
+            UserError: If the values lack a secret, because run.json doesn't contain secrets.
         """
         options: dict[str, Any] = dict(values)
         for name in {"app", "python", "env_file"} & options.keys():
@@ -83,9 +83,9 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """A project that loads: the application, remarks for the user, and facts for run.json.
+    """A loaded project: the application, remarks for the user, and facts for run.json.
 
-    ``environments`` has the Python and the packages of each combination of variants.
+    ``environments`` contains the Python version and the packages of each combination of variants.
     """
 
     application: Application
@@ -94,7 +94,7 @@ class Found:
     environments: dict[tuple[str, ...], dict[str, Any]] = dataclasses.field(default_factory=dict)
 
     def with_variant(self, key: tuple[str, ...], other: Found) -> Found:
-        """Return it with the project in another environment."""
+        """Return a copy that also contains the project in the environment of the variants ``key``."""
         known = {f"{' and '.join(key)}: {remark}" for remark in other.remarks if remark not in self.remarks}
         variants = {**self.application.variants, key: other.application}
         return Found(
@@ -113,14 +113,14 @@ def chosen(
     requests: Iterable[Request] = (),
     services: bool = False,
 ) -> Found:
-    """Load the user's project, or the sample project if there are no options, in all environments of the setups.
+    """Load the user's project, or the sample project if there are no options, in each environment of the setups.
 
     Args:
         options: The options of the user's project.
-        setups: The setups that will serve it.
+        setups: The setups that will serve the project.
         announce: Reports the slow steps.
-        requests: The first GET request's page shows whether the project works.
-        services: Whether services will be started for it. In that case it gets no request before they run.
+        requests: The requests of the load. The page of the first GET request shows whether the project works.
+        services: Whether services will be started for the project. If so, no page is requested before they run.
 
     Raises:
         UserError: If the project doesn't load, or if a knob in the environment isn't valid. Knobs are checked before
@@ -138,9 +138,9 @@ def chosen(
     for key in dict.fromkeys(setup.variant for setup in setups):
         variants = parse_environment(key)
         if any(one.python and interpreters.missing(one.python) for one in variants):
-            continue  # Application.obstacle has the reason
+            continue  # Application.obstacle returns the reason
         of_sample = options is None and (any(one.folder for one in variants) or key == (HOPLESS,))
-        if not key or of_sample:  # the sample project has no other folder, and always has hopless
+        if not key or of_sample:  # the sample project has no other folders and always contains hopless
             continue
         announce(f"loading the project with {' and '.join(key)}")
         if options is None:
@@ -175,7 +175,7 @@ def find(
     """Load the project in ``options.app``, with an overlay that contains missing servers and the variants' packages.
 
     Raises:
-        UserError: If a part is missing or doesn't load.
+        UserError: If a part of the project is missing or doesn't load.
     """
     before, headers = _words(options.before), _headers(options.header)
     within_s = _load_timeout(options.load_timeout)
@@ -201,7 +201,7 @@ def find(
         if text and not ENTRY_POINT.fullmatch(text):
             raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
     load = functools.partial(_load, directory, within_s)
-    # before its command or services have run, the project may lack a database
+    # the project may lack a database until its setup command has run and its services are running
     works = "check" if before or services else "answer"
     asked = {"manage": "run", **named, "works": works, "page": page, "host": options.host.partition(":")[0]}
     first = load({**env, **({SETTINGS: settings} if settings else {})}, python, asked)
@@ -216,11 +216,11 @@ def find(
     if not entry_points["asgi"]:
         env["PYTHONPATH"] = entry_first(env)
         entry_points["asgi"] = "plain_asgi:application"
-        remarks.append("the project has no ASGI application, so Django's own is served. Name another one with --asgi")
-    extra = ("websockets",) if options.websocket else ()  # Uvicorn needs it for WebSockets
+        remarks.append("the project has no ASGI application, so Django's own is served. Pass another one with --asgi")
+    extra = ("websockets",) if options.websocket else ()  # Uvicorn needs this package for WebSockets
     servers = overlay.make(python, [setup for setup in setups if not setup.dialect], extra, variants)
     remarks += servers.left_out
-    # Load it again with the environment that will serve it.
+    # Load the project again in the environment that will serve it.
     served = load({**env, SETTINGS: settings}, servers.bin / "python", entry_points)
     facts = {**{name: served[name] for name in FACTS}, **entry_points}
     facts["packages"] = overlay.versions(servers.bin / "python")
@@ -257,7 +257,7 @@ def find(
 
 
 def unloaded(options: Options, bin: Path | None = None) -> Found:
-    """Return the project without running any of its code, with the Python in ``bin``.
+    """Return the project with the Python in ``bin``, without running any code of the project.
 
     Raises:
         UserError: If the folder isn't valid.
@@ -277,7 +277,7 @@ def read_env_file(file: Path) -> dict[str, str]:
     """Read a file of ``NAME=value`` lines, with optional ``export``, quotes and comments.
 
     Raises:
-        UserError: If a line has another form. The message contains the number of the line.
+        UserError: If the file can't be read, or a line has another form. The message contains the line's number.
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -323,13 +323,13 @@ def _load_timeout(text: str) -> float:
 def _directory(app: Path) -> Path:
     """Return the folder of manage.py: ``app``, or the only folder directly below that contains it."""
     if not app.is_dir():
-        raise UserError(f"{app} is not a folder; --app takes the folder of a Django project")
+        raise UserError(f"{app} is not a folder; --app needs the folder of a Django project")
     if (app / "manage.py").is_file():
         return app.absolute()
     below = sorted(file.parent for file in app.glob("*/manage.py"))
     if len(below) != 1:
-        what = f"it is in {', '.join(str(folder) for folder in below)}" if below else "and none directly below"
-        raise UserError(f"{app}: there is no manage.py in it; {what}: name the folder that contains it")
+        what = f"but one in {', '.join(str(folder) for folder in below)}" if below else "nor in the folders below"
+        raise UserError(f"{app}: there is no manage.py in this folder, {what}. Pass the folder that contains manage.py")
     return below[0].absolute()
 
 
@@ -337,7 +337,7 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
     """Return the Python of the project's virtual environment, and a remark if there is no environment."""
     if options.python is not None:
         if not os.access(options.python, os.X_OK) or options.python.is_dir():
-            raise UserError(f"--python {options.python}: is not a program. Name the python of a virtual environment")
+            raise UserError(f"--python: {options.python} is not a program. Give the path of a Python interpreter")
         return options.python.absolute(), []
     places = [folder / name for folder in (directory, directory.parent) for name in ENVIRONMENTS]
     if active := os.environ.get("VIRTUAL_ENV"):
@@ -346,20 +346,20 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
         ours = place.resolve() == Path(sys.prefix).resolve() and not files.INSTALLED
         if (place / "bin" / "python").exists() and not ours:
             return (place / "bin" / "python").absolute(), []
-    if files.INSTALLED and importlib.util.find_spec("django"):  # the project's, because the wheel doesn't need Django
+    if files.INSTALLED and importlib.util.find_spec("django"):  # not for the wheel, which doesn't need Django
         return Path(sys.executable), []
     return environment.bin() / "python", [
         "no virtual environment was found next to the project, so it is served with the benchmark's own Python and "
-        "Django. Name another one with --python"
+        "Django. Pass another Python with --python"
     ]
 
 
 def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, asked: dict[str, Any]) -> dict[str, Any]:
-    """Load the project with this Python, and return introspect.py's answer to ``asked``.
+    """Run introspect.py with this Python and the arguments ``asked``, and return the facts that it prints.
 
-    End the processes that it starts.
+    End the processes that the project has started.
     """
-    # Passed as text, so that the first folder on the path is the project's, not the script's.
+    # Pass the script as text, so that the project's folder, not the script's folder, is the first one in sys.path.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
     arguments = [f"{name}={text}" for name, text in asked.items() if text]
     inherited = without_servers(program.public_environment(os.environ))
@@ -367,7 +367,7 @@ def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, a
         ended = program.run([python, "-c", script, *arguments], within_s, directory, {**inherited, **env})
     except subprocess.TimeoutExpired:
         raise UserError(
-            f"{directory}: the project was not loaded within {within_s:g} s. A longer limit is --load-timeout 5m"
+            f"{directory}: the project did not load within {within_s:g} s. Set a longer limit, as in --load-timeout 5m"
         ) from None
     if ended.status:
         place = place_of(ended.errors, directory)
@@ -375,6 +375,6 @@ def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, a
         raise UserError(f"{directory}: the project does not load with {python}: {reason_of(ended.errors)}{where}")
     lines = [line for line in ended.printed.splitlines() if line.startswith(MARK)]
     if not lines:
-        raise UserError(f"{directory}: the project ends Python while it is loaded")
+        raise UserError(f"{directory}: the project ends the Python process while it is loading")
     found: dict[str, Any] = json.loads(lines[-1].removeprefix(MARK))
     return found

@@ -1,4 +1,4 @@
-"""The sample project on another host."""
+"""Describe the sample project on another host."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from loadtests.setups.variants import parse_environment
 
 
 class RemoteHost(Protocol):
-    """The host of a remote application."""
+    """The host that serves a remote application."""
 
     def missing_for(self, setup: Setup) -> str | None:
-        """Return what the host lacks for the setup, or None."""
+        """Return the software that the host lacks for the setup, or None if all software is installed."""
 
     def prepare_sample(self) -> None:
         """Run ``Application.prepare`` on the host.
 
         Raises:
-            UserError: If it fails.
+            UserError: If the command fails.
         """
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RemoteApplication(Application):
-    """The sample project on a ``remote`` host. The agent on the host knows its directory."""
+    """The sample project on a ``remote`` host. The agent on that host finds the project's directory."""
 
     remote: RemoteHost
 
@@ -37,7 +37,7 @@ class RemoteApplication(Application):
 
     @property
     def environment(self) -> dict[str, str]:
-        """Empty, because the agent adds its own variables."""
+        """An empty dictionary, because the agent adds the environment variables."""
         return {}
 
     def obstacle(self, setup: Setup) -> str | None:

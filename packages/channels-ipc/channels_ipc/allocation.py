@@ -1,8 +1,8 @@
 """Create the shared files with the space that a process needs to join.
 
 LMDB maps its lock file into memory, and `counters.py` maps another file. If the file system is full, the first write
-to a page without space ends the process with SIGBUS. A data file that LMDB could write only in part can't be opened
-again. So the space comes first, and the data file gets its name only when it is complete.
+to a page without space ends the process with SIGBUS. A data file that LMDB has written only partly can't be opened
+again. For these reasons, the space is allocated first, and the data file gets its name only when it is complete.
 """
 
 import errno
@@ -18,7 +18,7 @@ UNFINISHED = "new-"
 _SPARE_PAGES = 64
 _FIRST_BYTES = _SPARE_PAGES * 4096
 _GROWTH = 2 << 20
-_LOCK_BYTES = 8192  # LMDB's lock file with its default number of readers
+_LOCK_BYTES = 8192  # the size of LMDB's lock file with the default number of readers
 
 
 def create_files(path: str, *, map_size: int) -> None:
@@ -41,16 +41,16 @@ def create_files(path: str, *, map_size: int) -> None:
 def no_space(directory: str) -> OSError:
     """Return the error for a file system that has no room for the layer."""
     needed = (_FIRST_BYTES + 2 * _LOCK_BYTES) // 1024
-    reason = f"The channel layer's file system is full; free at least {needed} kB, or choose another path"
+    reason = f"The channel layer's file system is full. Free at least {needed} kB, or choose another path"
     return OSError(errno.ENOSPC, reason, directory)
 
 
 class Space:
-    """The part of the data file for which the file system has set space aside, so that writing there can't fail.
+    """The part of the data file that the file system has allocated, so that writing to this part can't fail.
 
     Args:
-        path: The data file.
-        most: The bytes that messages may use.
+        path: The path of the data file.
+        most: The maximum number of bytes that messages may use.
     """
 
     def __init__(self, path: str, *, most: int) -> None:
@@ -59,9 +59,9 @@ class Space:
         self._allocated = 0
 
     def reserve(self, tree: "lmdb._StatDict", length: int) -> bool:
-        """Check whether `length` more bytes leave enough space to remove messages, and allocate it if possible.
+        """Check whether `length` more bytes leave enough space to remove messages, and allocate space if necessary.
 
-        Removing a message writes pages, too. Without spare pages, a full store could never be emptied.
+        Removing a message also writes pages. Without spare pages, a full store could never be emptied.
         """
         needed = used(tree) + length
         spare = _SPARE_PAGES * tree["psize"]

@@ -1,4 +1,4 @@
-"""Provide the channel layer for the setting BACKEND."""
+"""Provide the channel layer for BACKEND in the setting CHANNEL_LAYERS."""
 
 import os
 from collections.abc import Mapping
@@ -28,10 +28,10 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
 
     Args:
         path: A directory that only this user may enter. It is created if it doesn't exist.
-        expiry: The seconds before an unread message may be dropped.
+        expiry: The seconds after which an unread message may be dropped.
         group_expiry: The seconds that a membership lasts after the latest group_add().
-        capacity: The unread messages that a channel may hold. In a process, the channels of one new_channel() prefix
-            share it.
+        capacity: The maximum number of unread messages on a channel. In a process, the channels of one new_channel()
+            prefix share this capacity.
         channel_capacity: Capacities of channels by name, glob or compiled pattern. The first match counts.
     """
 
@@ -72,7 +72,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
     async def receive(self, channel: str) -> Message:
         """Return the next message on `channel`, and wait for it if necessary. Cancelling this call loses no message.
 
-        For "prefix!", return the next message on any channel of this prefix, with the channel's name under
+        For "prefix!", return the next message on any channel of this prefix, with the channel's name in the key
         "__asgi_channel__".
 
         Raises:
@@ -80,7 +80,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
         """
         node = self._node
         payload = node.take_grouped(channel)
-        if payload is not None:  # most group messages take this short path
+        if payload is not None:  # the short path for most group messages
             message: Message = msgpack.unpackb(payload, strict_map_key=False)
             return message
         self.require_valid_channel_name(channel)
@@ -106,7 +106,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
             raise no_space(self.path) from None
 
     async def close(self) -> None:
-        """Leave the exchange. The next use of the layer joins it again under another name."""
+        """Leave the exchange. The next use of the layer joins the exchange again under another name."""
         if self._joined:
             directory, joined = self._joined
             self._joined = None
@@ -138,21 +138,22 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
             raise no_space(self.path) from None
 
     async def group_send(self, group: str, message: Message) -> None:
-        """Put `message` on each channel of `group`. Full channels don't get it."""
+        """Put `message` on each channel of `group`. Full channels don't receive it."""
         self.require_valid_group_name(group)
         self._node.group_send(group, _pack(message), expiry=self.expiry, capacity=self.get_capacity)
 
     def statistics(self) -> dict[str, int]:
         """Return the size of the exchange for all processes.
 
-        `entries` counts messages, members, waiting processes and so on. `used` is their memory in bytes. `file` is the
-        size of the file in bytes, which never shrinks.
+        `entries` counts messages, members, waiting processes and so on. `used` is the memory of all entries in bytes.
+        `file` is the size of the file in bytes, which never shrinks.
         """
         return self._node.statistics()
 
     @property
     def _node(self) -> Node:
-        # The layer joins at the first use, because a server can import the settings and then fork. A child joins again.
+        # The layer joins at the first use, because a server can import the settings and then fork. A child process
+        # joins again.
         if self._joined is None or self._joined[1].closed:
             directory = private_directory(self.path)
             self._joined = directory, lifecycle.join(directory)
@@ -161,10 +162,10 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
 
 def _pack(message: Message) -> bytes:
     if not isinstance(message, dict):
-        raise TypeError(f"A message is a dict, not {type(message).__name__}.")
+        raise TypeError(f"A message must be a dict, not {type(message).__name__}.")
     if _CHANNEL_KEY in message:
         raise ValueError(f"The key {_CHANNEL_KEY} of a message is reserved.")
     payload: bytes = msgpack.packb(message)
     if len(payload) > MAX_MESSAGE:
-        raise MessageTooLarge(f"A message of {len(payload)} bytes; the most is {MAX_MESSAGE}.")
+        raise MessageTooLarge(f"A message of {len(payload)} bytes exceeds the maximum of {MAX_MESSAGE}.")
     return payload

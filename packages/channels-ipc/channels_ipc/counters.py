@@ -1,4 +1,4 @@
-"""Counters in memory that all processes share. Reading one costs less than a transaction."""
+"""Provide counters in memory that all processes share. Reading a counter costs less than a transaction."""
 
 import mmap
 import os
@@ -10,14 +10,14 @@ _ORDER: Final = "little"
 
 
 class Counter:
-    """A number in a file, at `position`. Only the process that holds the store's lock changes it."""
+    """A number in a file, at `position`. Only the process that holds the store's lock may change the number."""
 
     def __init__(self, memory: mmap.mmap, position: int) -> None:
         self._memory = memory
         self._bytes = slice(position, position + _COUNTER_BYTES)
 
     def read(self) -> bytes:
-        """Return the number in a form that can be compared with an earlier one."""
+        """Return the number as bytes, which can be compared with an earlier value."""
         return self._memory[self._bytes]
 
     def increase(self) -> None:
@@ -26,7 +26,7 @@ class Counter:
 
 
 class Counters:
-    """The numbers of flushes, of transactions that sent something, and of changes to groups, in the file at `path`."""
+    """Counters of flushes, of transactions that sent messages, and of changes to groups, in the file at `path`."""
 
     def __init__(self, path: str) -> None:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)

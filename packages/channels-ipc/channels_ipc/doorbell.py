@@ -1,8 +1,9 @@
 """Wake other processes with doorbells.
 
-Each process has a named pipe. A ring is a line in it, so a ring is cheap, and hundreds fit into a pipe (but only ten
-datagrams into a Unix socket). The path can have any length (the path of a Unix socket at most 108 bytes). The kernel
-also reports whether the process is alive: a pipe without a reader can't be opened for writing.
+Each process has a named pipe, and a ring is a line in this pipe. A ring is cheap, and a pipe has room for hundreds of
+rings, while a Unix socket has room for only ten datagrams. The path of a pipe can have any length, while the path of a
+Unix socket has at most 108 bytes. The kernel also reports whether the process is alive: a pipe without a reader can't
+be opened for writing.
 
 Rings don't contain messages. A lost ring costs time, but no data.
 """
@@ -62,7 +63,7 @@ class Doorbells:
     def ring(self, process: str, line: bytes) -> bool:
         """Ring a process.
 
-        A full pipe counts as rung, because the process is going to read it.
+        A process whose pipe is full counts as rung, because it is going to read the pipe.
 
         Returns:
             Whether the process is alive.
@@ -106,7 +107,7 @@ class Doorbells:
             if not (born or unfinished) or (not entry.is_file() and self.alive(entry.name)):
                 continue
             with suppress(FileNotFoundError):
-                # A new pipe isn't open at first. No process needs this long to open it, or to write its file.
+                # A new pipe isn't open at first. No process needs this long to open the pipe or to write a new file.
                 if born or time.time() - entry.stat().st_mtime > _BIRTH_SECONDS:
                     os.unlink(entry.path)
 

@@ -1,8 +1,8 @@
-"""Steps of the transactions that send to groups.
+"""Define the steps of the transactions that send messages to groups.
 
-A group message goes to each process with members once, as a parcel that lists these members. The process collects its
-parcels and distributes them to its channels in its own memory. Members whose names have no "!" get the message in their
-queues, because any process may receive on them.
+A group message is sent once to each process with members, as a parcel that lists these members. The process collects
+its parcels and distributes the messages to its channels in its own memory. Members without "!" in their names get the
+message in their queues, because any process may receive on these channels.
 """
 
 import math
@@ -19,7 +19,7 @@ _MEMBERS_AT: Final = queues.ENTRY.size + queues.NUMBER.size
 
 
 class Parcel(NamedTuple):
-    """A group message for one process, and the capacities of the channels that get it."""
+    """A group message for one process, and the capacities of the channels that receive it."""
 
     message: GroupMessage
     members: dict[str, int]
@@ -59,8 +59,8 @@ class Members(NamedTuple):
     Attributes:
         changes: The count of changes to groups when the members were read.
         until: The time when the first membership expires.
-        anyone: The members that any process may read.
-        owned: The other members, by their process.
+        anyone: The members on which any process may receive.
+        owned: The other members, by the process that receives on them.
     """
 
     changes: bytes
@@ -98,7 +98,7 @@ def put_all(
 ) -> Reached:
     """Add a parcel for each process and a message for each channel that any process may read.
 
-    A process gets no parcel if the group has as many there as any of its members may hold.
+    A process gets no parcel if its unread parcels from the group have reached the largest capacity of its members.
     """
     reached = Reached([], [])
     entry = queues.ENTRY.pack(expires, txn.id(), True) + queues.NUMBER.pack(txn.id())
@@ -136,7 +136,7 @@ def collect(txn: queues.Transaction, cursor: queues.Cursor, inbox: Inbox, now: f
 
 
 def distribute(txn: queues.Transaction, cursor: queues.Cursor, inbox: Inbox, parcel: Parcel, now: float) -> None:
-    """Put the message on each member that has room for it, next to its messages of send()."""
+    """Put the message on each member that has room for it, in addition to the member's messages from send()."""
     by_prefix: dict[str, tuple[int, GroupMessage]] = {}
     for channel, capacity in parcel.members.items():
         prefix = non_local(channel)

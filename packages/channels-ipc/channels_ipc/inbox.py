@@ -1,4 +1,4 @@
-"""The group messages that wait in the memory of the process that receives them."""
+"""Store group messages in the memory of the process that receives them."""
 
 from collections import deque
 from typing import NamedTuple
@@ -7,7 +7,8 @@ from typing import NamedTuple
 class GroupMessage(NamedTuple):
     """A message to a group.
 
-    `sent` is the number of the transaction that sent it. With `is_next`, the store has no older message on its channel.
+    `sent` is the number of the transaction that sent the message. If `is_next` is True, the store has no older message
+    on the channel.
     """
 
     sent: int
@@ -17,10 +18,10 @@ class GroupMessage(NamedTuple):
 
 
 class Inbox:
-    """Queues of group messages, one for each channel of `process` that has any.
+    """Queues of group messages, one for each channel of `process` that has messages.
 
     Only this process receives on these channels, so the messages can leave the shared file before they are received.
-    Their channels end with the process.
+    The channels end with the process.
     """
 
     def __init__(self, process: str) -> None:
@@ -49,7 +50,7 @@ class Inbox:
         return arrivals
 
     def find(self, channel: str, now: float) -> tuple[str, GroupMessage] | None:
-        """Return the channel's oldest message, or the oldest of all channels of a prefix, with its channel."""
+        """Return the oldest message of a channel, or of all channels of a prefix, together with its channel."""
         if not channel.endswith("!"):
             return (channel, self._queues[channel][0]) if self.count(channel, now) else None
         names = [name for name in self._queues if name.startswith(channel) and self.count(name, now)]
@@ -59,7 +60,7 @@ class Inbox:
         return oldest, self._queues[oldest][0]
 
     def pop_next(self, channel: str, now: float) -> bytes | None:
-        """Remove and return the oldest message of a channel, unless the store may have an older one."""
+        """Remove and return the oldest message of a channel, unless the store may have an older message."""
         queue = self._queues.get(channel)
         if not queue or not queue[0].is_next or queue[0].expires <= now:
             return None
@@ -73,20 +74,20 @@ class Inbox:
         return message.payload
 
     def sweep(self, now: float) -> None:
-        """Remove expired messages, also on channels that no receiver asks for."""
+        """Remove expired messages, also on channels without a receiver."""
         self._queues = {channel: queue for channel, queue in self._queues.items() if self.count(channel, now)}
 
     def is_new(self, parcel: int) -> bool:
-        """Check whether the parcel of this transaction comes for the first time.
+        """Check whether the parcel of this transaction arrives for the first time.
 
-        A parcel comes again if the file system was too full to remove it from the shared file.
+        A parcel arrives again if the file system was too full to remove the parcel from the shared file.
         """
         new = parcel > self._latest_parcel
         self._latest_parcel = max(parcel, self._latest_parcel)
         return new
 
     def obey_flush(self, flush: bytes) -> None:
-        """Remove all messages if `flush` names another flush than the last time."""
+        """Remove all messages if `flush`, the count of flushes, has changed since the last call."""
         if flush != self._latest_flush:
             self._latest_flush = flush
             self._queues.clear()

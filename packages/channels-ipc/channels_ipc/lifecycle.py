@@ -17,7 +17,7 @@ _lock = threading.Lock()
 
 
 def join(directory: str) -> Node:
-    """Return the node of this process in `directory`. All layers share it, and each must call leave()."""
+    """Return the node of this process in `directory`. All layers share the node, and each layer must call leave()."""
     with _lock:
         if directory not in _nodes or _nodes[directory].closed:
             _nodes[directory] = Node(directory)

@@ -1,4 +1,4 @@
-"""Find the process that receives on a channel by the channel's name."""
+"""Find the process that receives on a channel from the channel's name."""
 
 import re
 import secrets
@@ -30,5 +30,5 @@ def owner_of(channel: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def non_local(channel: str) -> str:
-    """Return the name up to and including its "!", or the whole name without "!"."""
+    """Return the name up to and including its "!", or the whole name if it contains no "!"."""
     return channel[: channel.index("!") + 1] if is_local(channel) else channel

@@ -69,7 +69,7 @@ class Node:
             return None if self.closed else self._store.take_grouped(channel, now=time.monotonic())
 
     async def receive(self, channel: str) -> Taken:
-        """Return the next message of the channel. A cancelled call has not taken a message.
+        """Return the next message of the channel. A cancelled call doesn't remove a message.
 
         Raises:
             ValueError: If the name contains "!" and belongs to another process.
@@ -78,8 +78,8 @@ class Node:
         local = is_local(channel)
         if local and owner_of(channel) != self.process:
             raise ValueError(
-                f'Cannot receive on "{channel}": a name with "!" belongs to the process that made it, '
-                f'and those of this one begin with "<prefix>.{self.process}!".'
+                f'Cannot receive on "{channel}": a name with "!" belongs to the process that created it. '
+                f'The names of this process start with "<prefix>.{self.process}!".'
             )
         while True:
             with self._lock:
@@ -96,7 +96,7 @@ class Node:
                 raise
 
     def new_channel(self, prefix: str) -> str:
-        """Return a new name on which only this process receives."""
+        """Return a new channel name on which only this process receives."""
         return f"{prefix}.{self.process}!{next(self._local_parts):x}"
 
     def flush(self) -> None:
@@ -155,7 +155,7 @@ class Node:
                 taken = self._store.take_own(channel, now=time.monotonic())
                 if self._inbox.arrivals:
                     self._wake_arrivals()
-        # The store has no space for a change. Other processes will free some, and `_look` tries again.
+        # The store has no space for a change. Other processes will free space, and `_look` tries again.
         except QueueFull:
             return None
         if taken and taken.next_waiter:
@@ -172,7 +172,7 @@ class Node:
             self._room.wake_first(channel, non_local(channel))
 
     def _announce(self, channel: str, waiter: Waiter | None) -> None:
-        """Wake a receiver of the channel: its owner, or otherwise `waiter` or the next living waiter."""
+        """Wake a receiver of the channel: its owner or, without an owner, `waiter` or the next living waiter."""
         owner = owner_of(channel)
         if owner == self.process:
             self._room.wake_first(channel, non_local(channel))
@@ -275,7 +275,7 @@ class Node:
     def close(self) -> None:
         """Leave the exchange.
 
-        The receivers of this process get a RuntimeError, and other processes find this process gone.
+        The waiting receivers of this process raise RuntimeError, and other processes can no longer ring this process.
         """
         with self._lock:
             if self.closed:
@@ -291,7 +291,7 @@ class Node:
                 else:
                     loop.call_soon_threadsafe(self._look, loop)
 
-    # LMDB's environments must not cross a fork, so they are closed before it and opened again in the parent.
+    # An LMDB environment can't be used after a fork, so it is closed before the fork and opened again in the parent.
 
     def before_fork(self) -> None:
         self._lock.acquire()
@@ -300,7 +300,7 @@ class Node:
     def after_fork_in_parent(self) -> None:
         try:
             self._store = Store(data_file(self._directory), self._inbox)
-        except BaseException:  # the next use of the layer joins again, and gets the error
+        except BaseException:  # the next use of the layer joins again, and raises the error
             self.closed = True
             raise
         finally:

@@ -3,9 +3,9 @@
 The tree contains these keys. The keys of a channel are next to each other:
 
     c <channel> 00 <number>            a message of the channel's queue; numbers run without gaps
-    c <prefix!> 01                     the number of unread messages of send() for the channels of a prefix
+    c <prefix!> 01                     the number of unread messages from send() for the channels of a prefix
     c <channel> 02 <ticket> <process>  a process that waits on the channel, the longest waiting first
-    g <group> 00 <channel>             a member, and when it expires
+    g <group> 00 <channel>             a member, and when its membership expires
     i <process> 00 <group> 00 <number> a parcel: a group message for the members of one process
     p <transaction>                    the payload of a group message, stored once
     r <transaction>                    the number of messages that refer to the payload
@@ -63,7 +63,7 @@ def _counter(channel: str) -> bytes:
 
 
 def skip_to(cursor: Cursor, key: bytes) -> bytes:
-    """Move to the first key from `key` on, and return this key, or b"" at the end.
+    """Move to `key` or otherwise to the next key, and return the key at this position, or b"" at the end.
 
     All loops use this function, because the position of a cursor after a deletion is hard to predict.
     """
@@ -76,7 +76,7 @@ def after(key: bytes) -> bytes:
 
 
 def _next_section(match: re.Match[bytes]) -> bytes:
-    """Return the end of the keys with the same channel and kind as `match`."""
+    """Return the upper bound of the keys with the same channel and kind as `match`."""
     return match[0][:-1] + bytes([match[2][0] + 1])
 
 
@@ -89,7 +89,7 @@ class Head(NamedTuple):
 
 
 def head(cursor: Cursor, channel: str) -> Head | None:
-    """Move to the oldest message of `channel`, or for "prefix!" to the oldest of all channels of the prefix."""
+    """Move to the oldest message of `channel` or, for "prefix!", to the oldest message of the prefix's channels."""
     if not channel.endswith("!"):
         prefix = queue(channel)
         if not skip_to(cursor, prefix).startswith(prefix):
@@ -117,7 +117,7 @@ def _lapses(cursor: Cursor) -> float:
 
 
 def remove(txn: Transaction, cursor: Cursor, channel: str = "") -> bytes:
-    """Remove the message of `channel`, or the parcel, at the cursor, and return its payload."""
+    """Remove the message of `channel` or the parcel at the cursor, and return the payload."""
     entry = cursor.value()
     shared = ENTRY.unpack_from(entry)[2]
     content = bytes(entry[ENTRY.size :])
@@ -183,17 +183,17 @@ def _number(key: bytes) -> int:
     return number
 
 
-# A prefix's capacity (the specification shares it among the channels of a process)
+# The capacity of a prefix. As in the specification, the channels of a process share it.
 
 
 def unread(txn: Transaction, channel: str) -> int:
-    """Return the number of unread messages of send() for the prefix of `channel`, or 0 without a prefix."""
+    """Return the number of unread messages from send() for the prefix of `channel`, or 0 without a prefix."""
     counted = txn.get(_counter(channel)) if is_local(channel) else None
     return _UNREAD.unpack(counted)[0] if counted else 0
 
 
 def count(txn: Transaction, cursor: Cursor, channel: str, now: float, expires: float, capacity: int) -> bool:
-    """Count another message of the channel's prefix. Returns whether the prefix had room for it."""
+    """Count another message of the channel's prefix, and return whether the prefix had room for it."""
     if not is_local(channel):
         return True
     key = _counter(channel)
@@ -222,7 +222,7 @@ def _purge(txn: Transaction, cursor: Cursor, prefix: str, now: float, earliest: 
     """Remove expired messages in the queues of `prefix`.
 
     Returns:
-        The expiry of the next message, or `earliest` if that is earlier.
+        The earliest expiry of the remaining messages, or `earliest` if it is earlier.
     """
     start = b"c" + prefix.encode()
     key = skip_to(cursor, start)
@@ -243,7 +243,7 @@ def _purge(txn: Transaction, cursor: Cursor, prefix: str, now: float, earliest: 
 
 def pop_waiter(cursor: Cursor, channel: str) -> Waiter | None:
     """Remove and return the waiter that has waited longest on `channel`."""
-    if is_local(channel):  # its name determines the only reader, which is never listed
+    if is_local(channel):  # the channel's name determines its only reader, which is never listed
         return None
     prefix = waiters(channel)
     key = skip_to(cursor, prefix)

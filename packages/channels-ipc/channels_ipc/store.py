@@ -3,9 +3,9 @@
 Each method is one write transaction, so it happens completely or not at all, even if the process is killed. The lock is
 LMDB's robust mutex, which the kernel releases if its process dies. The store doesn't use read transactions, because a
 killed process would leave its reader's slot behind. A transaction without changes takes half a microsecond, and a
-transaction with changes about five.
+transaction with changes takes about five microseconds.
 
-Times are seconds of the monotonic clock. All processes of a boot share it, and it can't be set.
+Times are seconds of the monotonic clock. All processes share this clock until the next boot, and it can't be set.
 """
 
 import math
@@ -62,7 +62,7 @@ class Taken(NamedTuple):
 
 
 class Store:
-    """Access the shared file at `path`. A process may open it only once, and only one thread may use it at a time."""
+    """Access the shared file at `path`. A process may open the file once, and only one thread may use it at a time."""
 
     def __init__(self, path: str, inbox: Inbox) -> None:
         create_files(path, map_size=MAP_SIZE)
@@ -123,7 +123,7 @@ class Store:
             return None
 
     def take_grouped(self, channel: str, *, now: float) -> bytes | None:
-        """Return the oldest message of a channel of this process if the inbox has it, without a transaction."""
+        """Return the oldest message of a channel of this process if it is in the inbox, without a transaction."""
         if self._counters.sent.read() != self._latest_sent:
             return None
         return self._inbox.pop_next(channel, now)
@@ -131,7 +131,7 @@ class Store:
     def take_own(self, channel: str, *, now: float) -> Taken | None:
         """Return the oldest message of a channel or prefix of this process, from the inbox or from the file."""
         sent = self._counters.sent.read()
-        if sent != self._latest_sent:  # a flush counts, too
+        if sent != self._latest_sent:  # a flush also changes this count
             self._latest_sent = sent
             self._inbox.obey_flush(self._counters.flushes.read())
         grouped = self._inbox.find(channel, now)
@@ -193,13 +193,13 @@ class Store:
         capacity: _Capacity,
         known: Callable[[str], bool],
     ) -> groups.Reached:
-        """Send one payload to all members of the group. Full members don't get it.
+        """Send one payload to all members of the group. Full members don't receive it.
 
         The shared file contains the payload once. A group message counts towards the capacity of each channel, and not
-        of its prefix, so that a slow member can't stop the messages to the others in its process.
+        of its prefix, so that a slow member can't stop the messages to other members in its process.
 
         Raises:
-            QueueFull: If the store is full. Members in this process still get the message.
+            QueueFull: If the store is full. Members in this process still receive the message.
         """
         reached = groups.Reached([], [])
         with self._transaction as txn:
@@ -218,7 +218,7 @@ class Store:
         return reached
 
     def _members(self, cursor: queues.Cursor, group: str, now: float, capacity: _Capacity) -> groups.Members:
-        """Return the members of the group. They are read again after a change to any group, or if one expires."""
+        """Return the members of the group. They are read again after a change to any group or an expired membership."""
         changes = self._counters.memberships.read()
         members = self._groups.get((group, capacity))
         if members is None or members.changes != changes or members.until <= now:

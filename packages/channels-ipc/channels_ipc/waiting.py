@@ -7,9 +7,9 @@ from contextlib import suppress
 
 
 class Waiting:
-    """Represent a waiting receive().
+    """A call of receive() that waits for a message.
 
-    `ticket` is its ticket on the channel's list of waiters, or "" for a local channel, which doesn't need a list.
+    `ticket` is the ticket on the channel's list of waiters, or "" for a local channel, which doesn't need a list.
     """
 
     __slots__ = ("channel", "future", "loop", "rung", "ticket")
@@ -22,7 +22,7 @@ class Waiting:
         self.rung = False
 
     def wake(self) -> bool:
-        """Let receive() check again in its own event loop. Returns False if the loop is closed."""
+        """Let receive() check again in its own event loop, and return False if the loop is closed."""
         self.rung = True
         if asyncio._get_running_loop() is self.loop:
             self._resolve()
@@ -46,7 +46,7 @@ class WaitingRoom:
         self._latest_ticket = 0
 
     def draw_ticket(self) -> str:
-        """Return a ticket. The tickets of all processes sort by the time of this call."""
+        """Return a ticket. When the tickets of all processes are sorted, they are in the order of these calls."""
         self._latest_ticket = max(self._latest_ticket + 1, time.monotonic_ns())
         return f"{self._latest_ticket:016x}"
 
@@ -66,7 +66,7 @@ class WaitingRoom:
         self._by_ticket.pop(waiting.ticket, None)
 
     def wake_ticket(self, ticket: str) -> bool:
-        """Wake the receiver with this ticket. Returns False if it doesn't wait in this process."""
+        """Wake the receiver with this ticket, and return False if it doesn't wait in this process."""
         waiting = self._by_ticket.get(ticket)
         if waiting is None:
             return False

@@ -1,15 +1,16 @@
-"""Compare messages between two processes over channel layers.
+"""Compare how fast channel layers send messages between two processes.
 
 ``python packages/channels-ipc/suites/benchmark.py`` measures channels_ipc, channels_redis, and the pub/sub layer of
-channels_redis in turn, in several rounds. A round starts a new process for each kind of traffic:
+channels_redis alternately, in several rounds. In each round, the program sends three kinds of traffic to a new process:
 
-- round trips: the process answers each message on its reply channel. This process sends one message at a time, and then
-  64 at once.
-- one to one: this process sends batches of messages to one channel.
-- group: this process sends batches of messages to a group of 100 channels in the other process.
+- round trips: the new process answers each message on its reply channel. The program first sends one message at a time,
+  and then 64 at once.
+- one to one: the program sends batches of messages to one channel.
+- group: the program sends batches of messages to a group of 100 channels in the new process.
 
-The layers of channels_redis use the Redis at REDIS_URL, or a ``redis-server`` that the program starts on a Unix socket.
-The program takes about three minutes, and prints a table with the median, the minimum and the maximum of the rounds.
+The layers of channels_redis use the Redis server at REDIS_URL, or a ``redis-server`` that the program starts on a Unix
+socket. The program needs about three minutes, and prints a table with the median, the minimum and the maximum of the
+rounds.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ DELIVERIES_PER_BATCH = 1000
 CAPACITY = 10 * DELIVERIES_PER_BATCH
 START_TIMEOUT_S = 30
 BATCH_TIMEOUT_S = 30
-# The pub/sub layer doesn't wait until Redis has confirmed a subscription.
+# Time for a subscription, because the pub/sub layer doesn't wait until Redis confirms it.
 SUBSCRIPTION_S = 0.5
 
 
 class Round(NamedTuple):
-    """The results of one layer in one round.
+    """The results of a layer in a round.
 
     Attributes:
-        median_us: The median round trip, one at a time.
+        median_us: The median time of a round trip in µs, one at a time.
         round_trips: Round trips per second, 64 at once.
         one_to_one: Deliveries per second on one channel.
         group: Deliveries per second to a group of 100 channels.
@@ -70,12 +71,12 @@ LABELS = {
 
 
 def channel_layer(name: str, address: str) -> Any:
-    """Return the layer. ``address`` is a folder for channels_ipc and a URL for channels_redis."""
+    """Return a channel layer by name. ``address`` is a folder for channels_ipc, and a URL for channels_redis."""
     if name == IPC:
         from channels_ipc.core import IPCChannelLayer
 
         return IPCChannelLayer(path=address, capacity=CAPACITY)
-    # With redis-py 8, an idle reader fails after five seconds unless socket_timeout is None.
+    # With redis-py 8, idle readers fail after five seconds unless socket_timeout is None.
     hosts = [{"address": address, "socket_timeout": None, "max_connections": 1000}]
     if name == REDIS:
         from channels_redis.core import RedisChannelLayer
@@ -97,7 +98,7 @@ async def answer(layer: Any, connection: Connection) -> None:
 
 
 async def count(layer: Any, connection: Connection, members: int) -> None:
-    """Receive messages on all members of the group, and report each complete batch."""
+    """Receive messages on all channels of the group, and report each complete batch over the pipe."""
     channels = [await layer.new_channel() for _ in range(members)]
     for channel in channels:
         await layer.group_add(GROUP, channel)
@@ -117,14 +118,14 @@ async def count(layer: Any, connection: Connection, members: int) -> None:
 
 
 def serve(name: str, address: str, connection: Connection, members: int) -> None:
-    """Receive until the process is terminated. With no members, answer each message."""
+    """Receive messages until the process is terminated. If ``members`` is 0, answer each message."""
     layer = channel_layer(name, address)
     asyncio.run(count(layer, connection, members) if members else answer(layer, connection))
 
 
 @contextlib.contextmanager
 def other_process(name: str, address: str, members: int = 0) -> Iterator[tuple[str, Connection]]:
-    """Yield the channel on which a new process receives, and the pipe for its reports."""
+    """Start a process that receives messages. Yield its channel, and the pipe for its reports."""
     spawning = multiprocessing.get_context("spawn")
     here, there = spawning.Pipe()
     process = spawning.Process(target=serve, args=(name, address, there, members))
@@ -138,12 +139,12 @@ def other_process(name: str, address: str, members: int = 0) -> Iterator[tuple[s
 
 def wait_for_report(connection: Connection, timeout_s: float) -> Any:
     if not connection.poll(timeout_s):
-        sys.exit(f"The receiving process sent no report for {timeout_s} s. Run the benchmark again on an idle machine")
+        sys.exit(f"The receiving process sent no report for {timeout_s} s. Repeat the benchmark on an idle machine")
     return connection.recv()
 
 
 async def round_trips(layer: Any, channel: str, seconds: float, in_flight: int) -> list[float]:
-    """Return the duration of each round trip in seconds."""
+    """Send messages for some seconds, and return the duration of each round trip in seconds."""
     durations: list[float] = []
     reply_channels = [await layer.new_channel() for _ in range(in_flight)]
     end = time.perf_counter() + seconds
@@ -172,7 +173,7 @@ async def measure_round_trips(name: str, address: str, channel: str, seconds: fl
 async def measure_deliveries(
     name: str, address: str, channel: str, connection: Connection, seconds: float, members: int
 ) -> float:
-    """Return deliveries per second, measured over complete batches after the first."""
+    """Return the number of deliveries per second, measured over all complete batches after the first batch."""
     layer = channel_layer(name, address)
     send = functools.partial(layer.group_send, GROUP) if members > 1 else functools.partial(layer.send, channel)
 
@@ -202,13 +203,13 @@ def one_round(name: str, address: str, seconds: float) -> Round:
 
 @contextlib.contextmanager
 def redis_url(folder: Path) -> Iterator[str]:
-    """Yield the URL of a Redis server."""
+    """Yield the URL of a Redis server, and start the server if REDIS_URL isn't set."""
     if url := os.environ.get("REDIS_URL"):
         yield url
         return
     server = shutil.which("redis-server", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     if server is None:
-        sys.exit("channels_redis needs Redis. Install redis-server, set REDIS_URL, or use --layers channels_ipc")
+        sys.exit("channels_redis requires Redis. Install redis-server, set REDIS_URL, or use --layers channels_ipc")
     path = folder / "redis.sock"
     options = ["--port", "0", "--unixsocket", str(path), "--save", "", "--dir", str(folder)]
     with subprocess.Popen([server, *options], stdout=subprocess.DEVNULL) as process:
@@ -224,7 +225,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--layers", nargs="+", choices=LAYERS, default=LAYERS)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1.5, help="length of each of the four phases of a round")
+    parser.add_argument("--seconds", type=float, default=1.5, help="seconds for each of a round's four measurements")
     options = parser.parse_args()
     found: dict[str, list[Round]] = {name: [] for name in options.layers}
     with contextlib.ExitStack() as stack:
@@ -244,7 +245,7 @@ def main() -> None:
 
 
 def cell(figures: list[float]) -> str:
-    """Return the median and the range of the rounds."""
+    """Return the median and the range of a figure over the rounds."""
     return f"{statistics.median(figures):,.0f} ({min(figures):,.0f} to {max(figures):,.0f})"
 
 

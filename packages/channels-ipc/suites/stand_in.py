@@ -1,6 +1,6 @@
-"""Replace the layers of other projects' tests with ``IPCChannelLayer``, as a pytest plugin.
+"""Replace the layers in other projects' tests with ``IPCChannelLayer``. This module is a pytest plugin.
 
-The layers of a test share a directory, as they would share a Redis server. Each test has a separate directory.
+All layers of a test share a directory, like they would share a Redis server. Each test uses a separate directory.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _directory = ""
 
 
 class StandIn(IPCChannelLayer):
-    """Accept the configuration for Redis, and ignore its hosts."""
+    """A layer that accepts the configuration of a Redis layer, and ignores the hosts."""
 
     def __init__(self, hosts: Any = None, **config: Any) -> None:
         super().__init__(path=os.path.join(_directory, "layer"), **config)
         _made.append(self)
 
     async def close_pools(self) -> None:
-        """Do nothing, because the layer has no pools, and the channels with "!" must keep their messages."""
+        """Do nothing, because the layer has no pools, and local channels must keep their messages."""
 
 
 channels.layers.InMemoryChannelLayer = StandIn

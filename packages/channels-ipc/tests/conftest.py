@@ -1,4 +1,4 @@
-"""Provide layers in a temporary directory, and other processes that use it."""
+"""Provide channel layers in a temporary directory, and other processes that use the directory."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ layer = IPCChannelLayer(path=os.environ["LAYER"], capacity=int(os.environ.get("C
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a coroutine test in a new event loop."""
+    """Run a test that is a coroutine function in a new event loop."""
     if not asyncio.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = pyfuncitem._fixtureinfo.argnames
@@ -44,7 +44,7 @@ def path() -> Iterator[Path]:
 
 @pytest.fixture
 def make_layer(path: Path) -> Iterator[Callable[..., IPCChannelLayer]]:
-    """Return a function that creates layers, and close them after the test."""
+    """Return a function that creates layers, which are closed after the test."""
     made = []
 
     def make(**config: Any) -> IPCChannelLayer:
@@ -63,9 +63,9 @@ def layer(make_layer: Callable[..., IPCChannelLayer]) -> IPCChannelLayer:
 
 @pytest.fixture
 def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
-    """Return a function that runs Python code in another process with a `layer` on the same path.
+    """Return a function that runs Python code in another process, which is killed after the test.
 
-    Kill it after the test.
+    In the code, ``layer`` is a layer with the same path.
     """
     started = []
 
@@ -95,9 +95,9 @@ def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
 
 @pytest.fixture
 def receive_now() -> Callable[[IPCChannelLayer, str], Awaitable[dict[str, Any] | None]]:
-    """Return a function that receives without waiting, or returns None.
+    """Return a function that receives a message without waiting and returns None if there isn't any.
 
-    The first check of receive() finds a sent message.
+    It relies on the first check of ``receive()``, which finds messages that have been sent.
     """
 
     async def receive(layer: IPCChannelLayer, channel: str) -> dict[str, Any] | None:
@@ -114,7 +114,7 @@ def receive_now() -> Callable[[IPCChannelLayer, str], Awaitable[dict[str, Any] |
 
 @pytest.fixture
 def nothing_comes(receive_now: Callable[..., Any]) -> Callable[[IPCChannelLayer, str], Awaitable[None]]:
-    """Return a function that asserts that a channel has no message."""
+    """Return a function that checks that a channel contains no message."""
 
     async def check(layer: IPCChannelLayer, channel: str) -> None:
         assert await receive_now(layer, channel) is None
@@ -124,9 +124,9 @@ def nothing_comes(receive_now: Callable[..., Any]) -> Callable[[IPCChannelLayer,
 
 @pytest.fixture
 def soon() -> Callable[["asyncio.Task[Any]"], Awaitable[Any]]:
-    """Return a function that returns the result of a task after a few turns of the event loop.
+    """Return a function that returns the result of a task after a few iterations of the event loop.
 
-    Waiting receivers check their channels only after a second, so another process woke a task that is done earlier.
+    Waiting receivers only check their channels each second, so a task that is done earlier was woken by the sender.
     """
 
     async def result(task: "asyncio.Task[Any]") -> Any:

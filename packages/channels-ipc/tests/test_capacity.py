@@ -1,4 +1,4 @@
-"""Test capacity and expiry on channels without a reader."""
+"""Test the capacity of channels that aren't read, and the expiry of their messages."""
 
 import asyncio
 
@@ -30,7 +30,7 @@ async def test_capacity_can_be_set_by_channel(make_layer):
     assert [await sendable(channel) for channel in ("small", "big.one", "none")] == [2, 5, 0]
 
 
-async def test_full_store_refuses_then_recovers(make_layer):
+async def test_full_store_refuses_messages(make_layer):
     layer = make_layer(capacity=100)
     large, small = bytes(125 * 2**20), bytes(12 * 2**20)
     for n in range(4):
@@ -38,7 +38,7 @@ async def test_full_store_refuses_then_recovers(make_layer):
     with pytest.raises(ChannelFull):
         await layer.send("small", {"body": small})
     await layer.group_add("group", "member")
-    await layer.group_send("group", {"body": small})  # dropped without an error
+    await layer.group_send("group", {"body": small})  # the message is dropped without an error
     assert (await layer.receive("large"))["n"] == 0
     await layer.send("small", {"body": small})
     await layer.group_send("group", {"body": small})
@@ -58,7 +58,7 @@ async def test_unread_messages_expire(make_layer, nothing_comes):
         assert (await layer.receive(name))["n"] == 2
 
 
-async def test_expired_messages_free_their_channel(make_layer):
+async def test_expired_messages_do_not_use_capacity(make_layer):
     layer, brief = make_layer(capacity=3), make_layer(capacity=3, expiry=0.001)
     channel = await layer.new_channel()
     for name in ("channel", channel):

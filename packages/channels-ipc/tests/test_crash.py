@@ -1,4 +1,4 @@
-"""Test processes that are killed at any time: no lock remains, and a message arrives complete and at most once."""
+"""Test that the layer works after processes are killed, and that messages arrive complete and at most once."""
 
 import asyncio
 import os
@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 from channels_ipc.directory import data_file, private_directory
 
-# Repeatedly fork workers that send and receive as fast as they can, and kill them after a random time. Each worker
-# writes the messages that it received to its own file, one per line.
+# Repeatedly fork workers that send and receive as fast as they can, and kill them at random times. Each worker writes
+# the messages that it receives to a separate file, one per line.
 HAMMER = """
 import random, signal
 kills, workers, seed, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
@@ -72,12 +72,12 @@ print("done")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_killed_processes_leave_working_layer(start, make_layer, receive_now, tmp_path, path, seed):
+def test_layer_works_after_processes_are_killed(start, make_layer, receive_now, tmp_path, path, seed):
     layer = make_layer()
     hammer = start(HAMMER, 100, 4, seed, tmp_path)
     assert hammer.communicate(timeout=100)[0] == "done\n"
 
-    # The layer works immediately, without waiting for a timeout.
+    # The layer must work immediately, without waiting for a timeout.
     async def round_trip():
         channel = await layer.new_channel()
         await layer.send(channel, {"n": 1})
@@ -89,30 +89,30 @@ def test_killed_processes_leave_working_layer(start, make_layer, receive_now, tm
     for log in tmp_path.iterdir():
         lines = log.read_text().splitlines()
         assert not [line for line in lines if line.startswith("failed")]
-        # A group message arrives at each member once. Any other message arrives at one reader once.
+        # A group message arrives at most once at each member. Other messages arrive at most once in total.
         received.update((line, log.name if line.endswith("-group") else "") for line in lines)
     assert len(received) > 100
     assert [message for message, times in received.items() if times > 1] == []
 
-    # Remove the entries of dead processes, except the messages on the channel that any process may read.
+    # Receive the messages on the shared channel. The layer must remove the other entries of dead processes.
     async def drain():
         while await receive_now(layer, "work"):
             pass
-        await layer.close()  # a layer that joins the directory again cleans it up
+        await layer.close()  # opening the directory again removes old entries
         for _ in range(200):
             await layer.send("other", {})
             await layer.receive("other")
 
     for unborn in path.glob("new-*"):
-        os.utime(unborn, (0, 0))  # such a new pipe might still be opened
+        os.utime(unborn, (0, 0))  # recent pipes aren't removed, because a process may still open them
     asyncio.run(drain())
     assert layer.statistics()["entries"] == 0
     assert layer.statistics()["file"] < 256 * 2**20
-    assert len(list(path.glob("*ipc*"))) == 1  # the pipe of this process
+    assert len(list(path.glob("*ipc*"))) == 1  # the pipe of the test's process
 
 
-def test_killed_inside_a_transaction(start, layer, path):
-    """Test that the kernel releases the lock of a dead process, and that its transaction has no effect."""
+def test_transaction_of_killed_process_is_undone(start, layer, path):
+    """Check that the kernel releases the lock of a dead process, and that its transaction has no effect."""
     process = start(
         """
     import lmdb
@@ -137,8 +137,8 @@ def test_killed_inside_a_transaction(start, layer, path):
     assert layer.statistics()["entries"] == 0
 
 
-def test_killed_while_it_opens_the_directory(start, layer):
-    """Processes that start and end at the same time, and are killed while they set up."""
+def test_processes_can_be_killed_while_opening(start, layer):
+    """Kill processes while they open the directory, and while other processes open and leave it."""
     code = """
     for n in range(30):
         child = os.fork()

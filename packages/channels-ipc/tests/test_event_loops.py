@@ -1,4 +1,4 @@
-"""Test threads, event loops and forks, because a Django process may use all of them."""
+"""Test a layer with threads, several event loops and forks, all of which Django projects use."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import async_to_sync
 
 
-def test_calls_may_use_separate_event_loops(layer):
+def test_calls_can_use_separate_event_loops(layer):
     channel = async_to_sync(layer.new_channel)()
     for n in range(3):
         async_to_sync(layer.send)(channel, {"n": n})
@@ -16,7 +16,7 @@ def test_calls_may_use_separate_event_loops(layer):
 
 
 @pytest.mark.parametrize("local", [True, False])
-def test_threads_wake_each_other(layer, local):
+def test_threads_wake_waiting_threads(layer, local):
     channel = async_to_sync(layer.new_channel)() if local else "channel"
     received = []
 
@@ -41,7 +41,7 @@ def test_threads_wake_each_other(layer, local):
     assert received == list(range(200))
 
 
-def test_many_threads_at_once(make_layer):
+def test_many_threads_share_a_channel(make_layer):
     layer = make_layer(capacity=10_000)
     received = []
 
@@ -65,7 +65,7 @@ def test_many_threads_at_once(make_layer):
     assert sorted(received) == list(range(1000))
 
 
-async def test_layers_of_process_share_a_path(make_layer, path, soon):
+async def test_layers_with_same_path_share_messages(make_layer, path, soon):
     one, two = make_layer(), make_layer(path=str(path) + "/../layer")
     waiting = asyncio.create_task(two.receive("channel"))
     await asyncio.sleep(0)
@@ -76,13 +76,13 @@ async def test_layers_of_process_share_a_path(make_layer, path, soon):
     assert await two.receive("channel") == {"n": 2}
 
 
-async def test_layers_on_different_paths_are_separate(make_layer, path, nothing_comes):
+async def test_layers_with_different_paths_are_separate(make_layer, path, nothing_comes):
     one, two = make_layer(), make_layer(path=path.with_name("second"))
     await one.send("channel", {})
     await nothing_comes(two, "channel")
 
 
-def test_ended_event_loop_loses_no_wakeup(layer, soon):
+def test_wakeup_skips_closed_event_loop(layer, soon):
     loop = asyncio.new_event_loop()
     abandoned = loop.create_task(layer.receive("channel"))
     loop.run_until_complete(asyncio.sleep(0))
@@ -98,7 +98,7 @@ def test_ended_event_loop_loses_no_wakeup(layer, soon):
     abandoned._log_destroy_pending = False
 
 
-def test_forked_child_has_separate_place(start):
+def test_forked_child_has_separate_channels(start):
     process = start("""
     channel = asyncio.run(layer.new_channel())
     asyncio.run(layer.send("channel", {"n": 1}))
@@ -118,7 +118,7 @@ def test_forked_child_has_separate_place(start):
     assert process.communicate(timeout=20)[0] == "well\n"
 
 
-def test_forks_amid_the_traffic_of_threads(start):
+def test_process_can_fork_while_threads_send(start):
     process = start("""
     import threading
     stop = False
@@ -146,7 +146,7 @@ def test_forks_amid_the_traffic_of_threads(start):
     assert process.communicate(timeout=60)[0] == "well\n"
 
 
-def test_child_closes_its_parents_doorbell(start, layer, path):
+def test_child_closes_doorbell_of_parent(start, layer, path):
     process = start("""
     asyncio.run(layer.new_channel())
     if not os.fork():
@@ -178,13 +178,13 @@ async def serve():
 """
 
 
-def test_uvloop(start):
+def test_layer_works_with_uvloop(start):
     pytest.importorskip("uvloop")
     process = start(LOOP_ECHO + "\nimport uvloop; uvloop.run(main())")
     assert process.communicate(timeout=20)[0] == "uvloop\n"
 
 
-def test_twisted_s_asyncio_reactor(start):
+def test_layer_works_with_twisted(start):
     pytest.importorskip("twisted")
     process = start(
         LOOP_ECHO

@@ -1,4 +1,4 @@
-"""Test a full file system."""
+"""Test a layer whose file system is full or becomes full."""
 
 import asyncio
 import errno
@@ -20,20 +20,20 @@ def fill(free):
 
 @pytest.fixture
 def small_file_system(path, request):
-    """Mount a file system of 1 MB, or of the size in the test's parameter, at the parent of `path`."""
+    """Mount a file system at the parent of ``path``. Its size is 1 MB, or the test's parameter."""
     options = f"size={getattr(request, 'param', '1m')},mode=0700"
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", options, "tmpfs", path.parent], capture_output=True, check=False
     )
     if mounted.returncode:
-        pytest.skip("needs the right to mount a file system")
+        pytest.skip("the user can't mount a file system")
     yield path.parent
     subprocess.run(["umount", "--lazy", path.parent], check=True)
 
 
 @pytest.mark.usefixtures("small_file_system")
 @pytest.mark.parametrize("free", [0, 4096, 8192, 40960])
-def test_joining_without_room(start, free):
+def test_opening_fails_on_full_disk(start, free):
     process = start(
         FILL
         + textwrap.dedent("""
@@ -53,7 +53,7 @@ def test_joining_without_room(start, free):
 
 
 @pytest.mark.usefixtures("small_file_system")
-def test_joining_others_without_room(start, layer):
+def test_existing_directory_opens_on_full_disk(start, layer):
     process = start(
         FILL
         + textwrap.dedent("""
@@ -68,7 +68,7 @@ def test_joining_others_without_room(start, layer):
 
 
 @pytest.mark.usefixtures("small_file_system")
-def test_filling_up_after_joining(start):
+def test_messages_are_received_on_full_disk(start):
     process = start(
         FILL
         + textwrap.dedent("""
@@ -98,8 +98,8 @@ def test_filling_up_after_joining(start):
 
 @pytest.mark.parametrize("small_file_system", ["30m"], indirect=True)
 @pytest.mark.usefixtures("small_file_system")
-def test_full_store_is_flushed(start):
-    """Leave gaps of many sizes in the file, so that LMDB has no room to list them all at once."""
+def test_full_store_can_be_flushed(start):
+    """Fill a store that contains gaps of many sizes, so that LMDB has no space for a list of all free pages."""
     process = start(
         """
     import random
@@ -130,7 +130,7 @@ def test_full_store_is_flushed(start):
 
 
 @pytest.mark.parametrize("call", ["group_discard('group', 'member')", "flush()"])
-def test_refused_removal_is_documented(start, call):
+def test_failed_removal_can_be_repeated(start, call):
     process = start(f"""
     import resource
     asyncio.run(layer.group_add("group", "member"))
@@ -146,7 +146,7 @@ def test_refused_removal_is_documented(start, call):
     assert process.communicate(timeout=20)[0] == f"{errno.ENOSPC}\n0\n"
 
 
-def test_joining_beyond_a_file_limit(start):
+def test_opening_fails_with_file_limit(start):
     process = start("""
     import resource
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))

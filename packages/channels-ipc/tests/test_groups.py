@@ -1,9 +1,9 @@
-"""Test groups in one process."""
+"""Test groups whose members are in a single process."""
 
 import asyncio
 
 
-async def test_a_group_reaches_its_members(layer, nothing_comes):
+async def test_group_message_reaches_all_members(layer, nothing_comes):
     members = [await layer.new_channel(), await layer.new_channel(), "normal"]
     for member in [*members, members[0]]:
         await layer.group_add("group", member)
@@ -18,7 +18,7 @@ async def test_a_group_reaches_its_members(layer, nothing_comes):
         await nothing_comes(layer, member)
 
 
-async def test_group_messages_leave_nothing_behind(layer):
+async def test_group_messages_leave_no_entries(layer):
     members = [await layer.new_channel() for _ in range(10)]
     for member in members:
         await layer.group_add("group", member)
@@ -45,7 +45,7 @@ async def test_group_message_skips_full_members(layer, nothing_comes):
     await nothing_comes(layer, full)
 
 
-async def test_process_may_exceed_its_capacity(layer):
+async def test_process_can_receive_more_than_capacity(layer):
     members = [await layer.new_channel() for _ in range(50)]
     for member in members:
         await layer.group_add("group", member)
@@ -53,7 +53,7 @@ async def test_process_may_exceed_its_capacity(layer):
     assert [(await layer.receive(member))["n"] for member in members] == [1] * 50
 
 
-async def test_membership_lapses(make_layer, receive_now, nothing_comes):
+async def test_membership_expires(make_layer, receive_now, nothing_comes):
     layer, brief = make_layer(), make_layer(group_expiry=0.02)
     await layer.group_add("group", "member")
     await brief.group_add("group", "lapsed")
@@ -74,7 +74,7 @@ async def test_flushed_group_has_no_members(layer, nothing_comes):
     await nothing_comes(layer, name)
 
 
-async def test_group_names_stay_separate(layer, nothing_comes):
+async def test_groups_with_similar_names_are_separate(layer, nothing_comes):
     await layer.group_add("group", "one")
     await layer.group_add("group.two", "two")
     await layer.group_send("group", {})

@@ -1,4 +1,4 @@
-"""Test that nothing grows with the number of messages. Such a growth was the problem of the IPC layer of 2016."""
+"""Test that the store doesn't grow with the number of messages, unlike the store of the IPC layer of 2016."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.parametrize("size", [10, 3_000, 30_000])
-async def test_new_reply_channels_leave_nothing(make_layer, size):
+async def test_reply_channels_leave_no_entries(make_layer, size):
     layer = make_layer()
     body = bytes(size)
     files = []
@@ -27,7 +27,7 @@ async def test_new_reply_channels_leave_nothing(make_layer, size):
 
 
 async def test_unread_late_answers_are_removed(make_layer):
-    """Test that expired messages on abandoned reply channels disappear between the other messages."""
+    """Check that expired messages on abandoned channels are removed while other messages stay in the store."""
     layer, brief = make_layer(capacity=1_000), make_layer(capacity=1_000, expiry=0.001)
     held = []
     for n in range(1_000):
@@ -42,16 +42,16 @@ async def test_unread_late_answers_are_removed(make_layer):
         await layer.group_add("group", "nobody")
     await layer.group_discard("group", "nobody")
     assert layer.statistics()["entries"] == 0
-    assert max(held) < 5_000  # the 1,000 messages that must stay, and few of the 8,000
+    assert max(held) < 5_000  # the 1,000 unexpired messages, and less than half of the 8,000 expired messages
 
 
 @pytest.mark.parametrize("size", [500, 3_000, 300_000])
 def test_completely_full_store_can_be_emptied(start, size):
-    """Taking a message also writes pages. Sending leaves enough free pages for this."""
+    """Check that all messages can be received. This writes pages too, so ``send`` must leave enough free pages."""
     process = start(
         f"""
     import resource
-    resource.setrlimit(resource.RLIMIT_FSIZE, (3 * 2**20, 3 * 2**20))  # as if the file system ended there
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3 * 2**20, 3 * 2**20))  # simulates a full file system
     async def main():
         for _ in range(2):
             sent = 0

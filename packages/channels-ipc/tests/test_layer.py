@@ -1,4 +1,4 @@
-"""Test flush, close and the errors of the layer."""
+"""Test ``flush``, ``close`` and the errors of a layer."""
 
 import asyncio
 
@@ -43,11 +43,11 @@ async def test_closed_layer_can_be_reused(layer, path):
         (lambda layer: layer.group_send("in valid", {}), TypeError),
     ],
 )
-def test_wrong_names_or_messages_are_refused(layer, call, error):
+def test_invalid_names_and_messages_are_refused(layer, call, error):
     with pytest.raises(error):
         asyncio.run(call(layer))
 
 
-def test_extensions_are_those_of_the_specification(layer):
+def test_specified_extensions_are_supported(layer):
     assert set(layer.extensions) == {"groups", "flush"}
     assert layer.group_expiry == 86400

@@ -1,4 +1,4 @@
-"""Test the contents of messages, and that each message arrives once, in order and unchanged."""
+"""Test that each message arrives once, in order and unchanged, and which contents are allowed."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ async def test_message_arrives_unchanged(layer):
     assert await layer.receive("channel") == {**message, "tuple": [1, 2]}
 
 
-async def test_messages_come_in_order_each_once(make_layer, nothing_comes):
+async def test_messages_arrive_once_and_in_order(make_layer, nothing_comes):
     layer = make_layer(capacity=1000)
     for n in range(500):
         await layer.send("channel", {"n": n})
@@ -35,7 +35,7 @@ async def test_later_changes_do_not_affect_message(layer):
 
 
 @pytest.mark.parametrize("size", [0, 1_000_000, 4 * 2**20, 20_000_000])
-async def test_messages_may_be_large(layer, size):
+async def test_large_messages_arrive_unchanged(layer, size):
     for n in range(3):
         await layer.send("channel", {"n": n, "body": bytes([n]) * size})
     for n in range(3):
@@ -43,5 +43,5 @@ async def test_messages_may_be_large(layer, size):
 
 
 def test_oversized_message_is_refused(layer):
-    with pytest.raises(MessageTooLarge, match="the most is 134217728"):
+    with pytest.raises(MessageTooLarge, match="the maximum of 134217728"):
         asyncio.run(layer.send("channel", {"body": bytes(129 * 2**20)}))

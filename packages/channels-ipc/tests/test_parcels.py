@@ -1,11 +1,11 @@
-"""Test group messages between processes: one parcel for each process with members."""
+"""Test group messages between processes. Each process with members of the group receives one parcel."""
 
 import asyncio
 import signal
 
 import pytest
 
-# This program joins a group with some channels, prints them, and receives on all of them after a line on stdin.
+# This program adds new channels to a group, prints their names, and receives on all of them after a line on stdin.
 MEMBERS = """
 count = int(sys.argv[1])
 async def main():
@@ -27,7 +27,7 @@ asyncio.run(main())
 
 @pytest.fixture
 def members(start):
-    """Start a process with members, and return it with the names of its channels."""
+    """Return a function that starts a process with members of the group and returns the process and its channels."""
 
     def begin(count, **options):
         process = start(MEMBERS, count, **options)
@@ -45,14 +45,14 @@ async def send_numbers(layer, first, last):
         await layer.group_send("group", {"n": n})
 
 
-def test_one_parcel_for_many_members(members, layer):
+def test_members_of_process_share_a_parcel(members, layer):
     process, names = members(50)
     asyncio.run(layer.group_send("group", {"n": 1}))
-    assert layer.statistics()["entries"] == len(names) + 3  # members, a parcel, its payload and the count of references
+    assert layer.statistics()["entries"] == len(names) + 3  # members, a parcel, its payload and its reference count
     assert received(process) == ["1"] * 50
 
 
-def test_several_processes_share_a_payload(members, layer):
+def test_processes_share_a_payload(members, layer):
     processes = [members(10)[0] for _ in range(3)]
     asyncio.run(layer.group_send("group", {"n": 1, "body": bytes(100_000)}))
     assert layer.statistics()["used"] < 150_000
@@ -60,7 +60,7 @@ def test_several_processes_share_a_payload(members, layer):
         assert received(process) == ["1"] * 10
 
 
-def test_order_with_direct_messages(members, make_layer):
+def test_group_and_direct_messages_keep_order(members, make_layer):
     layer = make_layer()
     process, (name,) = members(1)
 
@@ -91,7 +91,7 @@ def test_direct_messages_count_towards_capacity(members, layer):
     assert received(process) == ["0 1 2", "1 2 3"]
 
 
-def test_later_members_miss_earlier_messages(members, layer):
+def test_new_members_miss_earlier_messages(members, layer):
     first, _ = members(1)
     asyncio.run(send_numbers(layer, 0, 1))
     second, _ = members(1)
@@ -146,7 +146,7 @@ def test_parcels_of_killed_processes_are_removed(members, layer):
     async def tidy():
         for name in names:
             await layer.group_discard("group", name)
-        await layer.close()  # a layer that joins removes old entries
+        await layer.close()  # opening the directory again removes old entries
         await layer.send("other", {})
         await layer.receive("other")
 
@@ -154,7 +154,7 @@ def test_parcels_of_killed_processes_are_removed(members, layer):
     assert layer.statistics()["entries"] == 0
 
 
-def test_stopped_processes_receive_after_continuing(members, make_layer):
+def test_stopped_process_receives_after_it_continues(members, make_layer):
     layer = make_layer()
     process, _ = members(3)
     process.send_signal(signal.SIGSTOP)
@@ -163,7 +163,7 @@ def test_stopped_processes_receive_after_continuing(members, make_layer):
     assert received(process) == [" ".join(map(str, range(20)))] * 3
 
 
-async def test_inbox_keeps_order_for_a_prefix(layer):
+async def test_prefix_receives_group_messages_in_order(layer):
     names = [await layer.new_channel() for _ in range(2)]
     for name in names:
         await layer.group_add("group", name)

@@ -1,4 +1,4 @@
-"""Test that the directory belongs to one user."""
+"""Test that only one user can access the directory."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 OTHER_USER = 65534
 
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can switch to another user")
 
 
 def use(layer):
@@ -45,7 +45,7 @@ def test_writable_directory_is_refused(layer, path):
         use(layer)
 
 
-def test_a_symbolic_link_is_refused(layer, path):
+def test_symbolic_link_is_refused(layer, path):
     target = path.with_name("target")
     target.mkdir(mode=0o700)
     path.symlink_to(target)
@@ -53,14 +53,14 @@ def test_a_symbolic_link_is_refused(layer, path):
         use(layer)
 
 
-def test_a_file_is_refused(layer, path):
+def test_file_instead_of_directory_is_refused(layer, path):
     path.write_text("")
     with pytest.raises(ImproperlyConfigured, match="is not a directory"):
         use(layer)
 
 
 @as_root
-def test_another_user_s_directory_is_refused(layer, path):
+def test_directory_of_another_user_is_refused(layer, path):
     path.mkdir(mode=0o700)
     os.chown(path, OTHER_USER, OTHER_USER)
     with pytest.raises(ImproperlyConfigured, match="belongs to user 65534"):
@@ -100,7 +100,7 @@ def test_default_directory_belongs_to_user():
     assert IPCChannelLayer().path == default_path()
 
 
-def test_path_may_exceed_socket_limit(make_layer, path):
+def test_path_can_exceed_socket_limit(make_layer, path):
     use(make_layer(path=path / ("a" * 100) / ("b" * 100)))
 
 

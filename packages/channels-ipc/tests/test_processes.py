@@ -1,4 +1,4 @@
-"""Test several processes on the same channels."""
+"""Test channels that several processes share."""
 
 import asyncio
 import selectors
@@ -51,7 +51,7 @@ async def send_patiently(layer, channel, message):
             await asyncio.sleep(0.001)
 
 
-def test_one_reader_gets_all_in_order(start, layer):
+def test_single_reader_receives_messages_in_order(start, layer):
     writer = start(WRITER, 0, 2000)
 
     async def read():
@@ -61,7 +61,7 @@ def test_one_reader_gets_all_in_order(start, layer):
     assert writer.wait(10) == 0
 
 
-def test_concurrent_readers_share_messages_exactly(start, make_layer):
+def test_concurrent_readers_receive_each_message_once(start, make_layer):
     layer = make_layer()
     readers = [start(READER) for _ in range(3)]
     for reader in readers:
@@ -95,7 +95,7 @@ def test_idle_readers_take_turns(start, make_layer):
 
 
 def one_that_printed(processes):
-    """Return the first process that prints something. Its output isn't read yet."""
+    """Return a process that has printed something. The output is left for the caller to read."""
     with selectors.DefaultSelector() as outputs:
         for process in processes:
             outputs.register(process.stdout, selectors.EVENT_READ, process)
@@ -103,14 +103,14 @@ def one_that_printed(processes):
 
 
 def waiting(layer, count):
-    """Wait for a number of readers in other processes. The store must not contain other entries."""
+    """Wait until ``count`` readers wait in other processes. The store must not contain other entries."""
     end = time.monotonic() + 60
     while layer.statistics()["entries"] != count:
-        assert time.monotonic() < end, "not as many readers"
+        assert time.monotonic() < end, "too few readers wait"
         time.sleep(0.02)
 
 
-async def test_replies_return_to_their_receiver(start, make_layer):
+async def test_replies_arrive_at_their_reply_channels(start, make_layer):
     layer = make_layer()
     start(ECHO)
     start(ECHO)
@@ -126,12 +126,12 @@ async def test_replies_return_to_their_receiver(start, make_layer):
     assert answers == list(range(1000))
 
 
-def test_messages_outlive_their_sender(start, layer):
+def test_messages_survive_the_sender(start, layer):
     assert start('asyncio.run(layer.send("channel", {"n": 1}))').wait(10) == 0
     assert asyncio.run(layer.receive("channel")) == {"n": 1}
 
 
-def test_capacity_holds_across_processes(start, layer):
+def test_processes_share_the_capacity(start, layer):
     code = """
     sent = 0
     try:
@@ -146,7 +146,7 @@ def test_capacity_holds_across_processes(start, layer):
     assert (first, second) == ("3\n", "0\n")
 
 
-def test_groups_span_processes(start, make_layer):
+def test_group_reaches_several_processes(start, make_layer):
     layer = make_layer()
     member = """
     async def main():
@@ -163,7 +163,7 @@ def test_groups_span_processes(start, make_layer):
     assert [process.communicate(timeout=10)[0] for process in members] == ["hello\n"] * 3
 
 
-def test_flush_reaches_every_process(start, layer):
+def test_flush_affects_all_processes(start, layer):
     process = start("""
     async def main():
         await layer.send("channel", {})
@@ -180,7 +180,7 @@ def test_flush_reaches_every_process(start, layer):
     assert process.communicate("\n", timeout=10)[0] == "nothing\n"
 
 
-async def test_killed_readers_message_reaches_another(start, make_layer):
+async def test_live_reader_replaces_killed_reader(start, make_layer):
     layer = make_layer()
     dead, alive = start(READER), start(READER)
     for reader in (dead, alive):
@@ -194,9 +194,9 @@ async def test_killed_readers_message_reaches_another(start, make_layer):
 
 
 def test_lost_wakeup_is_repeated(start, make_layer):
-    """A ring wakes the reader, which is stopped before it can take the message.
+    """Stop and kill the reader that a message wakes, before it receives the message.
 
-    The other reader checks its channel regularly.
+    The other reader must receive the message, because readers also check their channels regularly.
     """
     layer = make_layer()
     first = start(READER)
@@ -206,13 +206,13 @@ def test_lost_wakeup_is_repeated(start, make_layer):
     second = start(READER)
     assert second.stdout.readline() == "ready\n"
     waiting(layer, 2)
-    asyncio.run(layer.send("work", {"n": 7}))  # rings the first reader, which has waited longer
+    asyncio.run(layer.send("work", {"n": 7}))  # wakes the first reader, which has waited longer
     first.kill()
     assert second.stdout.readline() == "7\n"
 
 
 def test_entries_of_dead_processes_are_removed(start, make_layer, path):
-    """Test that the layer removes their memberships, messages, waiters and doorbells."""
+    """Check the removal of memberships, messages, waiters and doorbells."""
     layer = make_layer(capacity=1000)
     process = start("""
     async def main():
@@ -227,14 +227,14 @@ def test_entries_of_dead_processes_are_removed(start, make_layer, path):
     asyncio.run(main())
     """)
     channel = process.stdout.readline().strip()
-    assert layer.statistics()["entries"] == 102  # 50 memberships, 50 messages, their count, a waiter
+    assert layer.statistics()["entries"] == 102  # 50 memberships, 50 messages, their counter and a waiter
     process.kill()
     process.wait()
 
     async def scenario():
         await layer.send(channel, {"n": "too late"})
         await layer.group_send("group0", {})
-        await layer.close()  # a layer that joins the directory again cleans it up
+        await layer.close()  # opening the directory again removes old entries
         for _ in range(200):
             await layer.send("other", {})
         await layer.send("other", {})
@@ -243,11 +243,11 @@ def test_entries_of_dead_processes_are_removed(start, make_layer, path):
 
     asyncio.run(scenario())
     assert layer.statistics()["entries"] == 0
-    assert len(list(path.glob("ipc*"))) == 1  # the pipe of this process
+    assert len(list(path.glob("ipc*"))) == 1  # the pipe of the test's process
 
 
-def test_more_rings_than_a_doorbell_holds(start, make_layer):
-    """Stop a reader while 3,000 rings arrive, so that some are lost. It must not miss a message."""
+def test_full_doorbell_loses_no_messages(start, make_layer):
+    """Stop a reader while 3,000 rings arrive, so that its doorbell loses some. All messages must arrive."""
     layer = make_layer(capacity=3000)
     process = start("""
     async def main():
@@ -272,8 +272,8 @@ def test_more_rings_than_a_doorbell_holds(start, make_layer):
     assert process.communicate(timeout=20)[0] == "3000\n"
 
 
-def test_an_idle_reader_sleeps(start):
-    """Otherwise, it only checks once per second."""
+def test_idle_reader_sleeps(start):
+    """Check how often an idle reader wakes up. It only needs to check its channels once per second."""
     process = start("""
     import resource
     async def main():

@@ -1,4 +1,4 @@
-"""Test waiting for a message, and the end of waiting."""
+"""Test receivers that wait, are cancelled, or are closed."""
 
 import asyncio
 
@@ -22,8 +22,8 @@ async def test_longest_waiting_receiver_gets_message(layer, soon):
 
 
 @pytest.mark.parametrize("local", [True, False])
-async def test_cancelling_receive_loses_nothing(layer, local):
-    """Cancel it before, at, and after the moment when the message wakes it."""
+async def test_cancelled_receive_loses_no_message(layer, local):
+    """Cancel ``receive`` before, at, and after the moment when a message wakes it."""
     channel = await layer.new_channel() if local else "channel"
     for steps in range(6):
         received = asyncio.create_task(layer.receive(channel))
@@ -40,23 +40,23 @@ async def test_cancelling_receive_loses_nothing(layer, local):
 
 
 @pytest.mark.parametrize("kind", ["normal", "local", "prefix"])
-async def test_cancelled_receive_passes_wakeup_on(layer, soon, kind):
+async def test_cancelled_receive_wakes_next_receiver(layer, soon, kind):
     channel = "channel" if kind == "normal" else await layer.new_channel()
     other = channel[: channel.index("!") + 1] if kind == "prefix" else channel
     first, second = asyncio.create_task(layer.receive(channel)), asyncio.create_task(layer.receive(other))
     await asyncio.sleep(0)
     await layer.send(channel, {"n": 1})
-    first.cancel()  # the message has woken the task, but it has not run yet
+    first.cancel()  # the task is woken by the message, but hasn't run yet
     assert (await soon(second))["n"] == 1
 
 
-async def test_waiting_leaves_nothing_behind(layer, nothing_comes):
+async def test_waiting_leaves_no_entries(layer, nothing_comes):
     for n in range(20):
         await nothing_comes(layer, f"channel{n}")
     assert layer.statistics()["entries"] == 0
 
 
-async def test_closing_ends_a_receive_that_waits(layer, soon):
+async def test_closing_ends_waiting_receive(layer, soon):
     waiting = asyncio.create_task(layer.receive("channel"))
     await asyncio.sleep(0)
     await layer.close()

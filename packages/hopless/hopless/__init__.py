@@ -1,4 +1,4 @@
-"""Serve Django over ASGI without the unnecessary changes of thread."""
+"""Serve Django over ASGI without unnecessary changes of thread."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def get_asgi_application(
     whole: bool = False,
     substitute: bool = True,
 ) -> Any:
-    """Return the ASGI application of the project, instead of ``django.core.asgi.get_asgi_application``.
+    """Return the project's ASGI application. Use this function instead of Django's ``get_asgi_application``.
 
-    If this version of Django or asgiref lacks a name that hopless needs, the application is Django's own, and the
-    logger ``hopless`` prints a warning.
+    If this version of Django or asgiref lacks a name that hopless needs, the application is Django's own application,
+    and the logger ``hopless`` logs a warning.
 
     Args:
         idle_threads: The maximum number of threads that are kept between requests, with their database connections.
@@ -31,7 +31,7 @@ def get_asgi_application(
         substitute: Whether Django's own middleware runs in the event loop when it can't block.
 
     Returns:
-        What Django's function returns. Monitoring agents may wrap it.
+        The return value of Django's function. Monitoring agents may have wrapped the application.
     """
     from django.core import asgi
 
@@ -60,7 +60,7 @@ def get_asgi_application(
 
 
 def counters() -> dict[str, int]:
-    """Return numbers for a health page or a metrics exporter, for the applications of this process.
+    """Return counters of this process's applications, for a health page or a metrics exporter.
 
     Returns:
         ``threads_busy`` (threads that requests use now), ``threads_idle`` (threads that are kept), ``threads_started``

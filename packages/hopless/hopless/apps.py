@@ -1,4 +1,4 @@
-"""Register the check that reports the remaining hops of a project, for ``hopless`` in INSTALLED_APPS."""
+"""Register the check that reports the remaining hops of a project, if ``hopless`` is in INSTALLED_APPS."""
 
 from __future__ import annotations
 

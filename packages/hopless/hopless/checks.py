@@ -22,7 +22,7 @@ WRAPPED_RECEIVERS = "An agent wraps Django's receivers. For sentry-sdk, use Djan
 def hops(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Return a message for each part of the project that changes threads, and warnings for unsafe settings."""
     if lacking := private.missing():
-        text = f"This Django lacks {', '.join(lacking)}: hopless serves as Django's own handler does."
+        text = f"This version of Django or asgiref lacks {', '.join(lacking)}: Django's own handler is used."
         return [checks.Warning(text, id="hopless.W001")]
     found = [*_middleware(), *_settings(), *_signals(), *_health_checks()]
     return found
@@ -38,47 +38,45 @@ def _middleware() -> Iterator[checks.CheckMessage]:
         if not getattr(middleware, "async_capable", False):
             yield checks.Info(
                 f"{path} is synchronous: it runs in a thread, and Django changes threads before and after it.",
-                hint="Nothing else is to be gained while it is in MIDDLEWARE, unless it has an asynchronous version.",
+                hint="While the middleware is used, other changes don't help. Use an asynchronous version if possible.",
                 id="hopless.I001",
             )
         elif isinstance(middleware, type) and issubclass(middleware, MiddlewareMixin):
             hooks = [
                 f"process_{hook}" for hook in ("request", "view", "response") if hasattr(middleware, f"process_{hook}")
             ]
-            yield checks.Info(
-                f"{path} is not one of Django's own: {_series(hooks)} run in a thread.", id="hopless.I002"
-            )
+            yield checks.Info(f"{path} is not part of Django: {_series(hooks)} run in a thread.", id="hopless.I002")
 
 
 def _settings() -> Iterator[checks.CheckMessage]:
     if settings.SESSION_ENGINE not in SESSION_ENGINES:
         yield checks.Info(
-            f"SESSION_ENGINE is not one of Django's own ({settings.SESSION_ENGINE}): "
-            "sessions are made and written in a thread.",
+            f"SESSION_ENGINE is not one of Django's engines ({settings.SESSION_ENGINE}): "
+            "sessions are created and saved in a thread.",
             id="hopless.I003",
         )
     if settings.MESSAGE_STORAGE not in MESSAGE_STORAGES:
         yield checks.Info(
-            f"MESSAGE_STORAGE is not one of Django's own ({settings.MESSAGE_STORAGE}): "
-            "messages are made and written in a thread.",
+            f"MESSAGE_STORAGE is not one of Django's storages ({settings.MESSAGE_STORAGE}): "
+            "messages are created and saved in a thread.",
             id="hopless.I003",
         )
     if settings.CSRF_USE_SESSIONS:
-        yield checks.Info("CSRF_USE_SESSIONS is set: each session is read, in a thread.", id="hopless.I003")
+        yield checks.Info("CSRF_USE_SESSIONS is set: each request reads a session in a thread.", id="hopless.I003")
     if settings.SESSION_SAVE_EVERY_REQUEST:
         yield checks.Info(
-            "SESSION_SAVE_EVERY_REQUEST is set: each request's session is written, in a thread.", id="hopless.I003"
+            "SESSION_SAVE_EVERY_REQUEST is set: each request saves a session in a thread.", id="hopless.I003"
         )
     if type(settings.ALLOWED_HOSTS) not in (list, tuple):  # Django allows only these classes and their subclasses
         yield checks.Warning(
-            "ALLOWED_HOSTS is not a list: if it asks a database, it does so in the event loop.",
+            "ALLOWED_HOSTS is not a list: if it queries a database, it blocks the event loop.",
             hint="Use get_asgi_application(substitute=False).",
             id="hopless.W002",
         )
 
 
 def _signals() -> Iterator[checks.CheckMessage]:
-    from hopless.handler import OF_A_THREAD_AT_END, OF_A_THREAD_AT_START  # this needs the private names
+    from hopless.handler import OF_A_THREAD_AT_END, OF_A_THREAD_AT_START  # fails if a private name is missing
 
     for name, known in (("request_started", OF_A_THREAD_AT_START), ("request_finished", OF_A_THREAD_AT_END)):
         synchronous, _ = private.receivers(getattr(signals, name), private.ASGIHandler)
@@ -88,7 +86,7 @@ def _signals() -> Iterator[checks.CheckMessage]:
         if others:
             yield checks.Info(
                 f"{name} has receivers that are not Django's own ({_series(names)}): "
-                "each request sends it in a thread.",
+                "each request sends this signal in a thread.",
                 hint=WRAPPED_RECEIVERS if wrapped else None,
                 id="hopless.I004",
             )
@@ -107,7 +105,7 @@ def _health_checks() -> Iterator[checks.CheckMessage]:
 
 
 def log_missing_health_checks() -> None:
-    """Log the warnings about health checks when the server starts, because few projects run the system checks there."""
+    """Log the warnings about health checks when the server starts, because few projects run the checks there."""
     for warning in _health_checks():
         logging.getLogger("hopless").warning("%s %s", warning.msg, warning.hint)
 

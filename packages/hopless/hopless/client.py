@@ -11,9 +11,9 @@ from django.core.exceptions import RequestAborted
 
 
 class UntilClientGoes:
-    """Cancel the task that enters this if the client disconnects, and end without an exception.
+    """Cancel the task in this context if the client disconnects, and leave the context without an exception.
 
-    Listening starts when the task waits for something: a view that never waits can't be cancelled.
+    Listening starts when the task waits for the first time, so a view that never waits can't be cancelled.
 
     Args:
         listen: A function that waits until the client disconnects, and then raises RequestAborted. The context manager
@@ -40,7 +40,7 @@ class UntilClientGoes:
 
     @property
     def view_has_cancelled(self) -> bool:
-        """Whether the view has cancelled its own task, which the next wait will notice."""
+        """Whether the view has cancelled its own task, which takes effect at the task's next wait."""
         return _cancelling(self._task) > self._cancelled_before
 
     def _begin(self) -> None:
@@ -58,7 +58,7 @@ class UntilClientGoes:
         if self._listening is None:
             return False
         self._listening.cancel()
-        self._listening = None  # otherwise its traceback is a reference cycle
+        self._listening = None  # otherwise the traceback of the task would create a reference cycle
         if self._found is None:
             return False
         if sys.version_info >= (3, 11):

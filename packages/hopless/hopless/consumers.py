@@ -20,16 +20,16 @@ _lock = threading.Lock()
 
 
 def install() -> None:
-    """Let consumers hop only while a database connection is open. Call it in asgi.py, before the first request.
+    """Let consumers hop only while a database connection is open. Call this in asgi.py, before the first request.
 
-    If Channels lacks a required function, nothing changes, and the logger ``hopless`` prints a warning.
+    If Channels lacks a required function, nothing changes, and the logger ``hopless`` logs a warning.
     """
     from channels import consumer, db
 
     close = getattr(db, "aclose_old_connections", None)
     if close is None or getattr(consumer, "aclose_old_connections", None) is None:
         logging.getLogger("hopless").warning(
-            "channels lacks consumer.aclose_old_connections: its consumers are as they were"
+            "channels lacks consumer.aclose_old_connections: its consumers are unchanged"
         )
         return
     connection_created.connect(_remember, dispatch_uid="hopless.consumers")

@@ -1,4 +1,4 @@
-"""Keep the context variables of a request from the server's task, as a separate task would."""
+"""Isolate the context variables of a request from the server's task, as a separate task would."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _has_served: contextvars.ContextVar[bool] = contextvars.ContextVar("hopless.has_
 def isolated(serving: Coroutine[Any, Any, Result]) -> Awaitable[Result]:
     """Return an awaitable that runs a coroutine in a copy of the context.
 
-    The server's task runs the coroutine, which saves a task. If this task has served a request before, or if the server
-    has no asyncio task, the coroutine gets a separate task: code may store state by ``asyncio.current_task()``.
+    The server's task runs the coroutine, which saves the creation of a task. If this task has served a request before,
+    or if the server has no asyncio task, the coroutine runs in a separate task, because code may store state for each
+    ``asyncio.current_task()``.
     """
     if _has_served.get() or asyncio.current_task() is None:
         return asyncio.create_task(serving)

@@ -26,18 +26,18 @@ Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
-# Receivers that manage the connections of a thread. Without a thread, they have nothing to do or don't block.
+# Django's receivers that clean up the state of a thread. Without a thread, they have nothing to do or don't block.
 OF_A_THREAD_AT_START = {reset_queries, close_old_connections}
 OF_A_THREAD_AT_END = {close_old_connections, private.close_caches, private.reset_urlconf}
 
 
 class Receivers:
-    """Find out whether a signal has other receivers than Django's own.
+    """Find out whether a signal has receivers other than Django's.
 
     Args:
         signal: The signal.
         sender: The class that sends the signal.
-        of_a_thread: Django's own receivers.
+        of_a_thread: Django's receivers, which need no thread if the request doesn't use a thread.
     """
 
     def __init__(self, signal: Signal, sender: type, of_a_thread: set[Any]) -> None:
@@ -48,7 +48,7 @@ class Receivers:
         self._others = True
 
     def need_a_thread(self) -> bool:
-        """Return whether there are other receivers, or asynchronous receivers."""
+        """Return whether the signal has receivers other than Django's, or asynchronous receivers."""
         if self._connected != self._signal.receivers:
             self._connected = list(self._signal.receivers)
             synchronous, asynchronous = private.receivers(self._signal, self._sender)
@@ -59,7 +59,7 @@ class Receivers:
 class Handler(private.ASGIHandler):  # type: ignore[misc]
     """Serve HTTP as Django's handler does, with fewer changes of thread.
 
-    Monitoring agents replace ``ASGIHandler.__call__`` and other methods, so this class calls all of them.
+    Monitoring agents replace ``ASGIHandler.__call__`` and other methods, so this class calls all of Django's methods.
 
     Args:
         threads: The threads for synchronous code.
@@ -71,7 +71,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
     _view_middleware: list[Any]
 
     def __init__(self, threads: Threads, whole: bool = False, substitute: bool = True) -> None:
-        # Receivers that a project connects with sender=ASGIHandler must be called.
+        # Send signals as ASGIHandler, so that receivers that a project connects with sender=ASGIHandler are called.
         self._sender = private.ASGIHandler if type(self) is Handler else type(self)
         self._threads = threads
         self._substitute = substitute
@@ -122,8 +122,9 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         """Answer a request.
 
         Returns:
-            The end of the request, if it has to run in the context of the server: receivers of others find the context
-            variables of the ASGI middleware around this application there, and can change them, as with Django.
+            A function that ends the request, if it must run in the context of the server, otherwise None. In this
+            context, receivers of the project can read and change the context variables of the ASGI middleware around
+            this application, as with Django.
         """
         request, response = self.create_request(scope, body)
         complete = True
@@ -152,7 +153,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         return file
 
     async def _start(self, scope: Scope, thread: RequestThread | None) -> None:
-        """Send request_started. If only Django listens, the request's thread sends it before its first work."""
+        """Send request_started. If all receivers are Django's, the request's thread sends it before its first work."""
         if thread is None or self._started.need_a_thread():
             await signals.request_started.asend(sender=self._sender, scope=scope)
         else:
@@ -162,15 +163,15 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         """Answer a request.
 
         Returns:
-            The response, or None if the client disconnected before it, and whether all of the project's code has ended
-            normally. Some servers report a disconnection while they send the end of a response.
+            The response, or None if the client disconnected before the response was created. Also whether all of the
+            project's code ended normally. Some servers report a disconnection while they send the end of a response.
         """
         response, complete = None, False
         with UntilClientGoes(functools.partial(self.listen_for_disconnect, receive)) as client:
             response = await self.run_get_response(request)
             response._handler_class = self._sender
             if client.view_has_cancelled:
-                await asyncio.sleep(0)  # sending may not wait, and the response must not be sent
+                await asyncio.sleep(0)  # the cancellation takes effect here: sending may not wait, and must not happen
             complete = not (response.streaming or client.client_is_gone)
             await self.send_response(response, send)
         if client.client_is_gone:
@@ -180,7 +181,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
     async def _finish(self, response: HttpResponseBase | None, thread: RequestThread | None, complete: bool) -> None:
         """Close a response, which sends request_finished. Use a thread if this can block.
 
-        The signal isn't sent if only Django listens, and the request has made no connection and no cache.
+        The signal isn't sent if all receivers are Django's and the request has created no connection and no cache.
         """
         if response is None:
             finish = functools.partial(signals.request_finished.send, sender=self._sender)
@@ -196,14 +197,14 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             await sync_to_async(thread.finish)(finish)
         elif response is not None and private.nothing_is_initialised():
             private.close_unsent(response)
-            private.reset_urlconf(self._sender)  # the third of Django's receivers
+            private.reset_urlconf(self._sender)  # the third of Django's receivers of this signal
         else:
             finish()
         if thread is not None:
             thread.complete = complete
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, from the synchronous chain of middleware with ``whole`` and a synchronous view."""
+        """Return the response. With ``whole``, a synchronous view uses the synchronous chain of middleware."""
         if self._synchronous is not None and _is_synchronous(request):
             response: HttpResponseBase = await sync_to_async(self._synchronous.get_response)(request)
             return response
@@ -212,10 +213,10 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
 
 
 def _is_synchronous(request: HttpRequest) -> bool:
-    """Return whether a request has a synchronous view. Both chains serve any view: only the cost is different."""
+    """Return whether a request has a synchronous view. Both chains can serve any view, but at different costs."""
     try:
         return not iscoroutinefunction(private.get_resolver().resolve(request.path_info).func)
     except Http404:
         return True
-    except Exception:  # the error of a URL converter, which the other chain raises again
+    except Exception:  # an error in a URL converter, which the other chain raises again
         return False

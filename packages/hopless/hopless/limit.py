@@ -32,10 +32,10 @@ class Job:
 
 
 class ThreadLimit:
-    """Let a number of requests run synchronous code, and let the others wait in order.
+    """Let a limited number of requests run synchronous code, and let the other requests wait in order.
 
-    A request counts only while its synchronous code runs, so an asynchronous view that waits doesn't take a place. A
-    request that already has a thread goes before the requests that haven't started: it holds a database connection.
+    A request counts only while its synchronous code runs, so an asynchronous view that waits doesn't use a place. A
+    request that already has a thread precedes requests that haven't started, because it may hold a database connection.
 
     Args:
         number: The maximum number of requests that run synchronous code at the same time.

@@ -1,8 +1,9 @@
 """Run the hooks of Django's own middleware in the event loop when they can't block, and otherwise in a thread.
 
-``hopless.middleware.SessionMiddleware`` is a subclass of Django's class, with a predicate for each hook that returns
-whether a call may block. ``get_asgi_application`` uses these classes instead of Django's. If you can't change asgi.py,
-add them to MIDDLEWARE. The hooks of a subclass that overrides Django's methods always run in a thread.
+For example, ``hopless.middleware.SessionMiddleware`` is a subclass of Django's class. A predicate for each hook returns
+whether a call may block. ``get_asgi_application`` uses these subclasses instead of Django's classes. If you can't
+change asgi.py, add the subclasses to MIDDLEWARE. If a project's subclass overrides Django's methods, its hooks always
+run in a thread.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _session_request(request: HttpRequest) -> bool:
 
 
 def _session_response(request: HttpRequest, response: HttpResponseBase) -> bool:
-    """Check whether the session changed, or whether the response itself must contain it, as with cookies."""
+    """Check whether the session may have to be saved in a store. Signed cookies are saved in the response itself."""
     session = getattr(request, "session", None)
     if session is None:
         return False
@@ -69,7 +70,7 @@ def _csrf_in_session(request: HttpRequest, response: Any = None) -> bool:
 
 
 def _csrf_view(request: HttpRequest, callback: Any, args: Any, kwargs: Any) -> bool:
-    """The check reads the body of the request, and a refusal renders a page."""
+    """Check whether the token must be compared. This reads the request's body, and a failure renders a page."""
     unchecked = private.csrf_is_checked(request) or getattr(callback, "csrf_exempt", False)
     return not unchecked and request.method not in METHODS_WITHOUT_CSRF
 
@@ -109,8 +110,8 @@ def _not_found(request: HttpRequest, response: HttpResponseBase) -> bool:
     return bool(response.status_code == 404)
 
 
-# For the path of each middleware of Django, the predicates that return whether a call of a hook may block. A hook
-# without a predicate hops.
+# For each of Django's middleware, the predicates of its hooks, which return whether a call of the hook may block. A
+# hook without a predicate runs in a thread.
 KNOWN: dict[str, Mapping[str, Predicate]] = {
     "django.contrib.auth.middleware.AuthenticationMiddleware": {"request": never},
     "django.contrib.auth.middleware.LoginRequiredMiddleware": {"view": _login_view},
@@ -142,7 +143,7 @@ _PATHS = {path.rpartition(".")[2]: path for path in KNOWN}
 
 
 class HopsToBlock(MiddlewareMixin):  # type: ignore[misc]
-    """Run the hooks of a class of Django in the event loop if their predicate in ``blocks`` returns False.
+    """Run the hooks of a middleware of Django in the event loop if their predicate in ``blocks`` returns False.
 
     Other hooks, and hooks without a predicate, run in a thread.
     """
@@ -203,12 +204,12 @@ _loading = threading.RLock()
 def instead_of_djangos() -> Iterator[None]:
     """Replace Django's classes in their modules while a handler imports settings.MIDDLEWARE.
 
-    The settings keep Django's names, and a monitoring agent that wraps imported classes finds the replacements.
+    The settings still contain Django's names, and an agent that wraps imported classes finds the replacements.
     """
     with _loading, contextlib.ExitStack() as stack:
         for path in settings.MIDDLEWARE:
-            # Import all modules first: a subclass of a project must have Django's class as its base.
-            # Django raises the exception again, with its own message.
+            # Import all modules first, because a project's subclass must have Django's class as its base. If an import
+            # fails, Django raises the exception again, with its own message.
             with contextlib.suppress(Exception):
                 import_string(path)
         for path in set(settings.MIDDLEWARE).intersection(KNOWN):

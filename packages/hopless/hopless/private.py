@@ -45,14 +45,14 @@ NAMES = (
     "django.utils.deprecation:MiddlewareMixin.__acall__",
     "django.utils.translation.trans_real:_translations",
 )
-# Attributes of an object, by its class.
+# Attributes that an object of a class must have.
 ATTRIBUTES = (
     ("django.core.handlers.base:BaseHandler", "_view_middleware"),
     ("django.dispatch:Signal", "receivers"),
     ("django.http:HttpResponse", "_handler_class"),
     ("django.http:HttpResponse", "_resource_closers"),
 )
-# Parameters of a function.
+# Parameters that a function must have.
 PARAMETERS = {"django.utils.connection:BaseConnectionHandler.all": "initialized_only"}
 
 
@@ -74,7 +74,7 @@ get_script_prefix = _found("django.core.handlers.asgi:get_script_prefix")
 reset_urlconf = _found("django.core.handlers.base:reset_urlconf")
 set_script_prefix = _found("django.urls:set_script_prefix")
 trans_real = _found("django.utils.translation.trans_real")
-# The variable that holds the executors of ``async_to_sync``: reading it is faster than asking for an attribute that
+# The context variable with the executors of ``async_to_sync``. Reading it is faster than reading an attribute that
 # isn't set. asgiref 3.12 has another structure.
 _executors = _found("asgiref.sync:AsyncToSync.executors._storage._data")
 if not isinstance(_executors, contextvars.ContextVar):
@@ -101,7 +101,7 @@ def usable() -> bool:
 
     if lacking := missing():
         logging.getLogger("hopless").warning(
-            "Django %s with asgiref %s lacks %s: Django's own ASGI application and middleware serve",
+            "Django %s with asgiref %s lacks %s: Django's own ASGI application and middleware are used",
             django.__version__,
             asgiref.__version__,
             ", ".join(lacking),
@@ -118,7 +118,7 @@ def receivers(signal: Signal, sender: Any) -> tuple[list[Any], list[Any]]:
 def closes_nothing(response: HttpResponseBase) -> bool:
     """Return whether ``response.close()`` runs only Django's code, for a response without files.
 
-    This code is the closer of the request, and ``request_finished``.
+    Django's code is the closer of the request, and the signal ``request_finished``.
     """
     close = getattr(response.close, "__func__", None)
     return close is HttpResponseBase.close and len(response._resource_closers) <= 1
@@ -136,8 +136,8 @@ def close_unsent(response: HttpResponseBase) -> None:
 def nothing_is_initialised() -> bool:
     """Return whether this asynchronous task has created neither a database connection nor a cache, used or not.
 
-    ``all(initialized_only=True)`` of both gives the same result, but takes longer than closing a response. asgiref
-    3.12, for Python 3.10, has other names. With this version, the result is always False.
+    ``all(initialized_only=True)`` of ``connections`` and ``caches`` returns the same result, but takes longer than
+    closing a response. asgiref 3.12, for Python 3.10, has other names. With this version, the result is always False.
     """
     try:
         storages = (connections._connections._get_storage(), caches._connections._storage)
@@ -149,13 +149,13 @@ def nothing_is_initialised() -> bool:
 def connections_of_thread() -> dict[str, Any]:
     """Return the database connections that this thread has created, by alias. Call it in a thread without a loop.
 
-    Django's ``connections.all(initialized_only=True)`` returns them, too, but takes three microseconds.
+    Django's ``connections.all(initialized_only=True)`` also returns the connections, but takes three microseconds.
     """
     try:
         found: dict[str, Any] = vars(connections._connections._storage).copy()
     except AttributeError:  # another asgiref
         return {connection.alias: connection for connection in connections.all(initialized_only=True)}
-    found.pop("cvar", None)  # of asgiref, if a view has run an event loop in this thread
+    found.pop("cvar", None)  # set by asgiref if a view has run an event loop in this thread
     return found
 
 
@@ -165,7 +165,7 @@ def is_open(connection: Any) -> bool:
 
 
 def is_clean(connection: Any) -> bool:
-    """Return whether a database connection is in the state in which a request expects it: outside any transaction."""
+    """Return whether a database connection is in the state that a request expects: outside any transaction."""
     if getattr(connection, "in_atomic_block", False) or getattr(connection, "closed_in_transaction", False):
         return False
     if not is_open(connection) or not hasattr(connection, "autocommit"):
@@ -174,7 +174,7 @@ def is_clean(connection: Any) -> bool:
 
 
 def forget_closed_connections() -> None:
-    """Remove this thread's connection objects that are closed.
+    """Remove this thread's connection objects whose connection is closed.
 
     Such an object may hold the state of a request, such as a tenant. The next request gets a new object, as in a new
     thread.
@@ -190,7 +190,7 @@ def user_is_loaded(request: HttpRequest) -> bool:
 
 
 def csrf_is_checked(request: HttpRequest) -> bool:
-    """Return whether the CSRF token of a request was already compared. If this is unknown, return False."""
+    """Return whether the CSRF token of a request was already checked. If this is unknown, return False."""
     return bool(getattr(request, "csrf_processing_done", False))
 
 
@@ -222,13 +222,13 @@ def forget_cancelled_calls() -> None:
     """Send the following synchronous code to the request's own thread.
 
     If a request is cancelled while ``async_to_sync`` waits in a thread, asgiref copies the executor of that call to the
-    task. The executor has ended and refuses work.
+    task. This executor has ended and refuses work.
     """
     AsyncToSync.executors.current = None
 
 
 def enter_context(thread: Any) -> Any:
-    """Make a thread-sensitive context, which is its own executor, the context of the following code.
+    """Use a thread-sensitive context, which is its own executor, for the code that follows.
 
     ``ThreadSensitiveContext(executor=...)`` of asgiref does the same, but refuses tasks that outlive their request.
     Such tasks work with Django's own context, and with this function.

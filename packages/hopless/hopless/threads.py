@@ -21,7 +21,7 @@ class Worker(ThreadPoolExecutor):
     """A thread with its database connections.
 
     Attributes:
-        requests: The number of requests that the thread has worked for.
+        requests: The number of requests for which the thread has worked.
         open_connections: The number of database connections that the last work left open.
         has_connections: Whether the last work left connections, open or closed.
         clean: Whether the last work left no transaction behind.
@@ -48,14 +48,14 @@ class Worker(ThreadPoolExecutor):
 
 
 class Threads:
-    """The threads of one application. The idle thread that was used last is taken first.
+    """The threads of one application. The idle thread that was used last is reused first.
 
     A request never waits in ``take``: if all threads are busy, another thread is started.
 
     Args:
         keep: The maximum number of idle threads.
-        max_requests: The number of requests after which a thread is replaced, or 0 to keep it.
-        max_threads: The maximum number of requests that run synchronous code at the same time, or None.
+        max_requests: The number of requests after which a thread is replaced, or 0 for no limit.
+        max_threads: The maximum number of requests that run synchronous code at the same time, or None for no limit.
     """
 
     every: ClassVar[weakref.WeakSet[Threads]] = weakref.WeakSet()
@@ -97,7 +97,7 @@ class Threads:
 
 
 def _forget(reference: weakref.ref[Threads]) -> None:
-    """Forget the threads of the parent, which don't exist in a forked process."""
+    """Forget the threads of the parent process, which don't exist in a forked process."""
     if (threads := reference()) is not None:
         threads.idle.clear()
         threads.busy.clear()
@@ -116,7 +116,7 @@ class RequestThread(ThreadSensitiveContext, Executor):
 
     Attributes:
         first: A function that the thread calls before its first work.
-        complete: Whether the request ended normally. Otherwise the thread ends: a middleware may not have cleaned up.
+        complete: Whether the request ended normally. If not, the thread ends: a middleware may not have cleaned up.
         finishing: Whether the response has been sent. The last work is short, so it doesn't wait for the limit.
         worker: The thread, or None before the first work.
         running: The number of jobs that run or wait in the thread, if the number of threads is limited.
@@ -144,7 +144,7 @@ class RequestThread(ThreadSensitiveContext, Executor):
         self.release()
 
     def claim(self) -> bool:
-        """Return True to the first caller, the request itself. A nested request must not claim the thread again."""
+        """Return True only to the first caller, the request itself. A nested request must not claim the thread, too."""
         first, self._claimed = not self._claimed, True
         return first
 
@@ -171,7 +171,7 @@ class RequestThread(ThreadSensitiveContext, Executor):
         return self._last
 
     def take(self) -> Worker:
-        """Return the request's thread, which is an idle thread of the application at first."""
+        """Return the request's thread. The first call takes an idle thread of the application or starts a thread."""
         if self.worker is None:
             self.worker = self._threads.take()
         return self.worker
@@ -203,14 +203,14 @@ class RequestThread(ThreadSensitiveContext, Executor):
             self._threads.discard(worker)
 
     def _needs_no_thread(self) -> bool:
-        """Return whether the request has no thread and doesn't wait for one."""
+        """Return whether the request has no thread and doesn't wait for a thread."""
         limit = self._threads.limit
         queued = limit is not None and limit.is_queued(self)
-        return not queued and self.worker is None  # in this order: a queued request gets its thread in another thread
+        return not queued and self.worker is None  # the queue first: another thread can start a queued request
 
     def _discard(self, _: Future[Any]) -> None:
         self._threads.discard(self.take())
 
 
 def _nothing() -> None:
-    """Run after the work that a request left behind."""
+    """Do nothing, after the work that a request left behind."""

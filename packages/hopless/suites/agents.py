@@ -1,6 +1,7 @@
-"""Define the cases with monitoring agents. They don't send anything, but pass their recordings to this process.
+"""Define the cases of neighbours.py with monitoring agents.
 
-Values that differ between two equal runs (times, identifiers) are left out.
+The agents send nothing. Their recordings stay in the process, without values that differ between equal runs, such as
+times and identifiers.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ NO_ADDRESS = "http://key@127.0.0.1:9/1"
 
 
 class Case(StateCase):
-    conn_max_age = 0  # otherwise hopless opens fewer connections, and the agents record fewer spans
+    conn_max_age = 0  # with persistent connections, hopless opens fewer connections, which agents record as spans
 
 
 class Sentry(Case):
@@ -157,7 +158,7 @@ class Datadog(Case):
 
 
 class OpenTelemetry(Case):
-    """Record the spans of OpenTelemetry's instrumentation of Django and of SQLite."""
+    """Record the spans of OpenTelemetry's instrumentations for Django and SQLite."""
 
     requires = (
         "opentelemetry-sdk==1.45.1",
@@ -211,7 +212,7 @@ class Elastic(Case):
     def wrap(self, application: Any) -> Any:
         from elasticapm.contrib.asgi import ASGITracingMiddleware
 
-        return ASGITracingMiddleware(application)  # with ASGI, the receivers of request_started start no transaction
+        return ASGITracingMiddleware(application)  # under ASGI, the receivers of request_started start no transactions
 
     def mark(self, request: Any, user: Any) -> None:
         import elasticapm
@@ -221,7 +222,7 @@ class Elastic(Case):
     def found(self) -> list[Any]:
         from elastic_transport import recorded
 
-        # With stock Django, the transaction of a client that disconnects ends twice, under one identifier.
+        # With stock Django, the transaction of a disconnected client ends twice with the same identifier.
         events = {(kind, data["id"]): data for kind, data in recorded if kind in ("transaction", "error", "span")}
         spans: dict[str, list[str]] = {}
         for (kind, _), data in events.items():
@@ -241,14 +242,14 @@ class Elastic(Case):
 
 
 class ElasticReceivers(Elastic):
-    """Record as Elastic does, without the ASGI middleware: only the receivers of signals start transactions."""
+    """Record Elastic's agent without its ASGI middleware, so that its signal receivers start the transactions."""
 
     def wrap(self, application: Any) -> Any:
         return application
 
 
 class Scout(Case):
-    """Record the requests that Scout's agent tracks, without its core agent."""
+    """Record the requests that Scout's agent tracks. Its core agent isn't started."""
 
     requires = ("scout-apm==4.0.0",)
     apps = ("scout_apm.django",)

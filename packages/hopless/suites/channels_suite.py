@@ -1,8 +1,8 @@
 """Run the tests of Channels with and without ``hopless.consumers``, and compare the results.
 
-``python packages/hopless/suites/channels_suite.py CHECKOUT`` needs a checkout of Channels, because its sdist has no
-tests. It runs the tests in a separate environment with the Channels of the checkout, without the tests that need a
-browser. It fails if a test has another outcome, or if no consumer has called the function of ``hopless.consumers``.
+``python packages/hopless/suites/channels_suite.py CHECKOUT`` runs the tests in a checkout of Channels, because the
+sdist contains no tests. The tests run in a separate environment. Tests that need a browser are omitted. The program
+fails if the outcome of a test differs, or if no consumer called the function of ``hopless.consumers``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ SUITES = Path(__file__).parent
 NEEDED = ("async-timeout==5.0.1", "daphne==4.2.3", "pytest==9.1.1", "pytest-asyncio==1.5.0", "pytest-django==4.12.0")
 WITH_A_BROWSER = "tests/sample_project"
 OUTCOME = re.compile(r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (.+?)(?: - .*)?$", re.MULTILINE)
-ASKED = re.compile(r"^hopless: consumers asked (\d+) times, and changed threads (\d+) times$", re.MULTILINE)
+ASKED = re.compile(r"^hopless: consumers called it (\d+) times, and changed threads (\d+) times$", re.MULTILINE)
 
 
 def run(python: Path, checkout: Path, *more: str) -> tuple[set[tuple[str, ...]], str]:
-    """Return the outcome of each test, and the output.
+    """Run the tests, and return the outcome of each test and the output.
 
     Raises:
         SystemExit: If no test ran.
@@ -39,10 +39,10 @@ def run(python: Path, checkout: Path, *more: str) -> tuple[set[tuple[str, ...]],
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("checkout", type=Path, metavar="CHECKOUT", help="of Channels")
+    parser.add_argument("checkout", type=Path, metavar="CHECKOUT", help="the folder of a checkout of Channels")
     checkout = parser.parse_args().checkout.resolve()
     if not (checkout / "tests" / "test_database.py").is_file():
-        sys.exit(f"{checkout} is not a checkout of Channels: it has no tests/test_database.py")
+        sys.exit(f"{checkout} is not a checkout of Channels: tests/test_database.py is missing")
     with tempfile.TemporaryDirectory(prefix="channels-suite-") as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder, "bin", "python")
@@ -52,7 +52,7 @@ def main() -> None:
         ours, printed = run(python, checkout, "-p", "installed_consumers")
     for what, outcomes in (("Channels", stock), ("with hopless.consumers", ours)):
         passed = sum(outcome == "PASSED" for outcome, _ in outcomes)
-        print(f"{what}: {passed} tests pass, {len(outcomes) - passed} do not")
+        print(f"{what}: {passed} tests pass, {len(outcomes) - passed} don't pass")
     for outcome, name in sorted(ours - stock):
         print(f"  with hopless.consumers {outcome}: {name}")
     asked = ASKED.search(printed)

@@ -1,10 +1,10 @@
-"""Measure the hops, threads and CPU time of a request in Django's ASGI application and in ``hopless``.
+"""Measure the hops, threads and CPU time of a request to Django's ASGI application and to ``hopless``.
 
-``python packages/hopless/suites/cost.py`` calls both in one process, without a server, interleaved, with the seven
-middleware of ``startproject``. The numbers of hops and threads are exact. The CPU time is the median of the rounds. A
-server adds the same time to both, so the ratio is closer to 1 behind a server.
+``python packages/hopless/suites/cost.py`` calls both applications alternately in the same process, without a server,
+and with the seven middleware of ``startproject``. The numbers of hops and threads are exact. The CPU time is the median
+over the rounds. Behind a server, the ratio is closer to 1, because the server adds the same time to both applications.
 
-With ``--safety``, the program also removes one measure of safety at a time, and prints the CPU time that it takes.
+With ``--safety``, the program also disables the safety measures one at a time, and prints their CPU time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def look_for_connections(self: Any) -> None:
     self.has_connections = bool(private.connections_of_thread())
 
 
-# For each measure of safety, a name of hopless and its replacement without the measure.
+# For each safety measure, the function or attribute that implements it, and a replacement that disables it.
 SAFETY = {
     "agents can wrap __call__": ("hopless.handler.Handler.__call__", call_directly),
     "an outer context is used": ("hopless.private.caller_has_a_thread", lambda: False),
@@ -51,7 +51,7 @@ SAFETY = {
 
 
 async def cpu(application: Any, path: str, requests: int, at_once: int = AT_ONCE) -> float:
-    """Return the CPU time of a request in ms."""
+    """Return the mean CPU time of a request to a path in ms."""
     from tests.conftest import ask
 
     async def some() -> None:
@@ -87,7 +87,7 @@ async def measure(rounds: int, requests: int) -> None:
 
 
 async def measure_safety(rounds: int, requests: int) -> None:
-    """Print the CPU time of each measure in µs, from the fastest twentieth of the requests."""
+    """Print the CPU time of each safety measure in µs, from the 5th percentiles of requests with and without it."""
     import hopless
 
     application = hopless.get_asgi_application()
@@ -98,7 +98,7 @@ async def measure_safety(rounds: int, requests: int) -> None:
         for path in paths.values():
             spent, without = [], []
             for _ in range(rounds * requests):
-                # A patch clears caches of the interpreter, so both are patched.
+                # Patch in both cases, because a patch clears caches of the interpreter.
                 with mock.patch(name, resolve_name(name)):
                     spent.append(await cpu(application, path, 1, 1))
                 with mock.patch(name, replacement):
@@ -110,8 +110,8 @@ async def measure_safety(rounds: int, requests: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--requests", type=int, default=200, help=f"in a round, {AT_ONCE} at once")
-    parser.add_argument("--safety", action="store_true", help="also measure each measure of safety")
+    parser.add_argument("--requests", type=int, default=200, help=f"requests per round, {AT_ONCE} at a time")
+    parser.add_argument("--safety", action="store_true", help="also measure the CPU time of each safety measure")
     options = parser.parse_args()
     asyncio.run(measure(options.rounds, options.requests))
     if options.safety:

@@ -1,6 +1,6 @@
-"""Print the hops and threads of a request to an ASGI application as JSON: ``python count_hops.py MODULE PATH...``.
+"""Count the hops and threads of requests to an ASGI application: ``python count_hops.py MODULE PATH...``.
 
-``MODULE`` contains the ``application``. The program requests each path three times before it counts.
+``MODULE`` contains the ``application``. The program requests each path three times before it counts, and prints JSON.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ async def ask(application: Any, path: str) -> None:
 
     await application(scope, coming.get, send)
     if not sent or sent[0]["status"] != 200:
-        sys.exit(f"{path} is answered with {sent[:1]}")
+        sys.exit(f"{path} must return status 200, but the answer is {sent[:1]}")
 
 
 async def main() -> None:

@@ -1,4 +1,4 @@
-"""Define a transport for Elastic's agent that keeps its events in this process."""
+"""Provide a transport for Elastic's agent that records events instead of sending them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Create the environments that the suites run in, and keep them in the user's cache."""
+"""Create the virtual environments of the suites in the user's cache."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "hopless-suites")
-UV = Path(sys.executable).with_name("uv")  # requirements.txt contains uv
+UV = Path(sys.executable).with_name("uv")  # installed from requirements.txt
 
 
 def environment(python: str, packages: Iterable[str], versions: Path | None = None) -> Path:
-    """Return the Python interpreter of an environment with these packages.
+    """Return the Python interpreter of a virtual environment with these packages.
 
     Args:
-        python: The interpreter that the environment is created for.
-        packages: The requirements, as pip takes them. An environment with the same requirements is used again.
-        versions: A file with the versions of packages, including the dependencies of the requirements.
+        python: The interpreter for the environment.
+        packages: Requirements in pip's format. Environments are reused if all arguments are equal.
+        versions: A constraints file with the versions of the packages and of their dependencies.
     """
     packages = sorted(packages)
     digest = hashlib.sha256("\n".join([python, *packages, versions.read_text() if versions else ""]).encode())
@@ -38,7 +38,7 @@ def environment(python: str, packages: Iterable[str], versions: Path | None = No
 
 @contextmanager
 def made_once(folder: Path) -> Iterator[None]:
-    """Let other threads and programs wait while this one looks for a folder of the cache and creates it."""
+    """Lock a folder of the cache, so that only one thread or program creates it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -46,5 +46,5 @@ def made_once(folder: Path) -> Iterator[None]:
 
 
 def this_python() -> str:
-    """Return the interpreter that this environment was created from."""
+    """Return the interpreter from which the current environment was created."""
     return str(getattr(sys, "_base_executable", sys.executable))

@@ -1,4 +1,4 @@
-"""Install ``hopless.consumers`` as a pytest plugin, and report at the end how often consumers called it."""
+"""Install ``hopless.consumers`` as a pytest plugin, and report at the end how often consumers called its function."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def pytest_configure() -> None:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.write_line(
-        f"hopless: consumers asked {counts['asked']} times, and changed threads {counts['hops']} times"
+        f"hopless: consumers called it {counts['asked']} times, and changed threads {counts['hops']} times"
     )

@@ -1,12 +1,12 @@
-"""Compare hopless with stock Django next to the packages that people run in production.
+"""Compare hopless with stock Django in combination with other packages that are used in production.
 
-``python packages/hopless/suites/neighbours.py [--django 5.2|6.1] [CASE...]`` runs monitoring agents (``agents.py``) and
-packages that keep state (``state.py``). Each case runs one scenario (``neighbours_scenario.py``) with Django's ASGI
-application and with hopless, in a separate environment: requests one by one, from 20 users at once, and from clients
-that disconnect. Every transaction, span, user and tag, every answer, and every state that a request sees has to be the
-same. The program prints a line for each case, and fails if one differs.
+``python packages/hopless/suites/neighbours.py [--django 5.2|6.1] [CASE...]`` tests monitoring agents (``agents.py``)
+and packages that store state (``state.py``). Each case runs the scenario in ``neighbours_scenario.py`` with Django's
+ASGI application and with hopless, in a separate environment. Requests are sent one by one, by 20 users at the same
+time, and by clients that disconnect. All recordings must be equal: transactions, spans, users, tags, answers, and the
+state that requests see. The program prints a line for each case, and fails if the recordings of a case differ.
 
-The cases with PostgreSQL need its programs on this machine, and are skipped without them.
+Cases with PostgreSQL are skipped if its programs aren't installed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from environments import environment
 SUITES = Path(__file__).parent
 CASES = agents.CASES | state.CASES
 LONGEST_SCENARIO_S = 300
-# The spans of Django's middleware and handler have the names of hopless's classes, and hopless opens fewer connections.
+# Allowed differences: spans are named after hopless's classes instead of Django's, and hopless opens fewer connections.
 CLASSES = re.compile(
     r"\b(?:django|hopless)\.[\w.]*[.:](?=\w+Middleware)|django\.core\.handlers\.asgi:ASGI|hopless\.handler:"
 )
@@ -42,7 +42,7 @@ OPENS_CONNECTION = re.compile(r"\bconnect\b|PRAGMA|SQLite/other|^SELECT FROM$")
 
 
 def run(python: Path, name: str, way: str, database: str) -> Counter[str]:
-    """Run the scenario. Returns: Each recording as JSON, and how often it was made.
+    """Run the scenario of a case, and return its recordings as JSON, with the number of equal recordings.
 
     Raises:
         SystemExit: If the scenario fails.
@@ -60,7 +60,7 @@ def run(python: Path, name: str, way: str, database: str) -> Counter[str]:
 
 
 def comparable(value: Any) -> Any:
-    """Return a part of a recording without the differences that are allowed, and without an order of spans."""
+    """Return a recording, or a part of it, without the allowed differences and without the order of its items."""
     if isinstance(value, str):
         return CLASSES.sub("", value)
     if isinstance(value, dict):
@@ -72,7 +72,7 @@ def comparable(value: Any) -> Any:
 
 
 def compare(django: str, python: str, name: str, server: str | None) -> bool:
-    """Run the scenario with and without hopless. Returns: Whether all recordings are the same."""
+    """Run the scenario of a case with and without hopless, and return whether all recordings are equal."""
     own = environment(python, [f"Django=={django}.*", "asgiref>=3.13", *CASES[name].requires])
     with tempfile.TemporaryDirectory(prefix="neighbours-") as folder:
         recordings = []
@@ -84,7 +84,7 @@ def compare(django: str, python: str, name: str, server: str | None) -> bool:
                     recordings.append(run(own, name, way, socket_folder))
     stock, ours = recordings
     lost, added = stock - ours, ours - stock
-    print(f"{name}: {stock.total()} recordings, {lost.total()} missing and {added.total()} added with hopless")
+    print(f"{name}: {stock.total()} recordings, {lost.total()} missing and {added.total()} additional with hopless")
     for what, difference in (("missing", lost), ("added", added)):
         if difference:
             print(f"  {what}: {min(difference)[:700]}")
@@ -93,7 +93,7 @@ def compare(django: str, python: str, name: str, server: str | None) -> bool:
 
 
 def postgresql_programs() -> str | None:
-    """Return the folder of PostgreSQL's server programs, or None if this machine has none."""
+    """Return the folder of PostgreSQL's server programs, or None if they aren't installed."""
     for folder in (*sorted(Path("/usr/lib/postgresql").glob("*/bin")), *map(Path, os.get_exec_path())):
         if (folder / "initdb").exists() and (folder / "postgres").exists():
             return str(folder)
@@ -102,7 +102,7 @@ def postgresql_programs() -> str | None:
 
 @contextmanager
 def postgresql(programs: str) -> Iterator[str]:
-    """Run a new PostgreSQL server on a Unix socket. Yields: The folder of the socket."""
+    """Run a new PostgreSQL server on a Unix socket, and yield the folder of the socket."""
     user = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to run as root
     with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         if user:
@@ -137,7 +137,7 @@ def main() -> None:
             for name in names
         ]
         different = [name for name, task in zip(names, tasks, strict=True) if not task.result()]
-    print(f"Django {options.django}: {len(names) - len(different)} of {len(names)} cases are the same with hopless")
+    print(f"Django {options.django}: {len(names) - len(different)} of {len(names)} cases are equal with hopless")
     sys.exit(bool(different))
 
 

@@ -1,7 +1,7 @@
-"""Send the requests of the scenario to one ASGI application, next to one package, and print the recordings as JSON.
+"""Run the scenario of neighbours.py with an ASGI application and a package, and print the recordings as JSON.
 
-``neighbours.py`` starts ``neighbours_scenario.py stock|hopless DATABASE`` in an environment that has the package. The
-variable HOPLESS_CASE has the name of the case. This process calls the application itself, without a server.
+``neighbours.py`` starts ``neighbours_scenario.py stock|hopless DATABASE`` in an environment with the package. The
+variable HOPLESS_CASE is the name of the case. The program calls the application directly, without a server.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from neighbours_app.current import CASE, RECORDS, record  # noqa: E402
 
 USERS = 20
 SEQUENTIAL_ROUNDS = 2
-RELEASE_DELAY_S = 0.02  # the view of a disconnected client works for a moment longer
+RELEASE_DELAY_S = 0.02  # how long the view continues after its client has disconnected
 
 
 def settings(case: Any, database: str) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def _database(case: Any, database: str) -> dict[str, Any]:
 
 
 def sign_in() -> list[tuple[str, str]]:
-    """Create the users. Returns: The name and the session cookie of each, and of as many anonymous clients."""
+    """Create users with sessions. Return pairs of a user name and a session cookie, of which the first is anonymous."""
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -71,7 +71,7 @@ def sign_in() -> list[tuple[str, str]]:
 
 
 class Client:
-    """Ask an ASGI application, as users that have signed in."""
+    """A client that sends requests to an ASGI application as signed-in or anonymous users."""
 
     def __init__(self, application: Any, users: list[tuple[str, str]]) -> None:
         self._application = application
@@ -83,8 +83,8 @@ class Client:
 
         Args:
             view: The name of a view.
-            user: An index; 0 is anonymous.
-            disconnect: Whether the client disconnects once the view works.
+            user: The index of a user. 0 is anonymous.
+            disconnect: Whether the client disconnects when the view has started.
         """
         from neighbours_app.urls import expect
 
@@ -101,7 +101,7 @@ class Client:
                 return {"type": "http.request", "body": b""}
             if not disconnect:
                 await asyncio.sleep(3600)
-            while not started.is_set():  # noqa: ASYNC110 -- a thread may set it
+            while not started.is_set():  # noqa: ASYNC110 -- another thread can set the event
                 await asyncio.sleep(0.001)
             asyncio.get_running_loop().call_later(RELEASE_DELAY_S, released.set)
             return {"type": "http.disconnect"}
@@ -134,11 +134,11 @@ class Client:
 
 
 async def scenario(client: Client, shared_task: bool) -> None:
-    """Send requests one by one, from many simultaneous users, and from clients that disconnect.
+    """Send requests one by one, as many users at the same time, and as clients that disconnect.
 
     Args:
-        client: The client of an application.
-        shared_task: Whether one task serves all requests that are sent one by one.
+        client: The client of the application.
+        shared_task: Whether the same task serves all requests that are sent one by one.
     """
 
     async def ask(*args: Any, **kwargs: Any) -> None:
@@ -189,10 +189,10 @@ def main() -> None:
     else:
         from django.core.asgi import get_asgi_application
     RECORDS.clear()
-    # Django 6 leaves context variables in the server's task, so that one request sees the language of the previous one.
+    # Django 6 doesn't reset context variables in the server's task, so a request sees the previous request's language.
     shared_task = django.VERSION < (6,)
     asyncio.run(scenario(Client(CASE.wrap(get_asgi_application()), users), shared_task))
-    gc.collect()  # ends the spans that an agent left open when a request was cancelled
+    gc.collect()  # ends spans that agents leave open if a request is cancelled
     print(json.dumps({"requests": RECORDS, "found": CASE.found()}, default=str))
 
 

@@ -1,13 +1,13 @@
-"""Compare another project with and without one changed line in its asgi.py, in an empty environment.
+"""Test the installation of hopless in another project, by changing a line in the project's asgi.py.
 
-``python packages/hopless/suites/own_project.py`` gets the sdist of Django Debug Toolbar, which has tests and an example
-project with WhiteNoise between Django's middleware. The program builds and installs ``hopless`` as a wheel and as an
-sdist. It counts the hops and threads of a request with the changed line and with the original line, also next to
-Sentry's SDK, which must record the same transactions. The tests must give the same results with the middleware of
-``hopless``.
+``python packages/hopless/suites/own_project.py`` downloads the sdist of Django Debug Toolbar, which contains tests and
+an example project with WhiteNoise between Django's middleware. The program builds ``hopless`` as a wheel and as an
+sdist, and installs them one after another in a new environment. It counts the hops and threads of requests with the
+original and with the changed line, and repeats this with Sentry's SDK, which must record the same transactions. The
+project's tests must have the same results with the middleware of ``hopless``.
 
-With ``--speed``, this repository's benchmark also measures both states side by side, with ``python -m loadtests run
---app ... --variant ...`` and the other options: ``--speed --blocks 2``.
+With ``--speed``, this repository's benchmark also measures the project with and without the changed line, with ``python
+-m loadtests run --app ... --variant ...`` and the remaining options: ``--speed --blocks 2``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NEEDED = ("django-csp==4.0", "django-template-partials==25.3", "html5lib==1.1", 
 PATHS = ("/", "/async/")
 STOCK = "from django.core.asgi import get_asgi_application\n"
 OURS = "from hopless import get_asgi_application\n"
-# The settings of a deployment, because the example's settings are for development and show the toolbar.
+# Settings for deployment, because the example's settings are for development and enable the toolbar.
 DEPLOYED = """
 from example.async_.settings import *
 
@@ -44,7 +44,7 @@ DEBUG = False
 ALLOWED_HOSTS = ["127.0.0.1"]
 MIDDLEWARE = [path for path in MIDDLEWARE if not path.startswith("debug_toolbar.")]
 """
-# The SDK sends nothing: the hook drops the transactions, and writes their names to a file.
+# The SDK sends no transactions, because the hook drops them and writes their names to a file.
 WITH_SENTRY = """
 import sentry_sdk
 from sentry_sdk.integrations.django import DjangoIntegration
@@ -72,7 +72,7 @@ def pip(python: Path, *arguments: str | Path) -> None:
 
 
 def fetched(folder: Path) -> Path:
-    """Return the folder of the project from its sdist, with settings for a deployment."""
+    """Download and unpack the project's sdist, add settings for deployment, and return its folder."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
     subprocess.run([*command, "--dest", folder, PROJECT], check=True)
     [archive] = folder.glob("django_debug_toolbar-*.tar.gz")
@@ -80,12 +80,12 @@ def fetched(folder: Path) -> Path:
     project = Path(str(archive).removesuffix(".tar.gz"))
     (project / "deployed.py").write_text(DEPLOYED, encoding="utf-8")
     (project / "with_sentry.py").write_text(WITH_SENTRY, encoding="utf-8")
-    shutil.copy(project / "example" / "manage.py", project)  # the benchmark imports from the folder with manage.py
+    shutil.copy(project / "example" / "manage.py", project)  # the benchmark imports from manage.py's folder
     return project
 
 
 def change(project: Path, old: str, new: str) -> None:
-    """Change a line of the project's asgi.py.
+    """Replace a line in the project's asgi.py.
 
     Raises:
         SystemExit: If the file doesn't contain the line exactly once.
@@ -93,12 +93,12 @@ def change(project: Path, old: str, new: str) -> None:
     file = project / "example" / "asgi.py"
     text = file.read_text(encoding="utf-8")
     if text.count(old) != 1:
-        sys.exit(f"{file} has not once the line {old.strip()!r}")
+        sys.exit(f"{file} must contain the line {old.strip()!r} exactly once")
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def hops(python: Path, project: Path, what: str, settings: str = "deployed") -> dict[str, Any]:
-    """Return the hops and threads of a request by path, with the current asgi.py, and Sentry's transactions."""
+    """Return the hops and threads of a request to each path, and the names of Sentry's transactions."""
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": settings, "PYTHONPATH": str(project)}
     command = [python, SUITES / "count_hops.py", "example.asgi", *PATHS]
     printed = subprocess.run(command, cwd=project, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -112,13 +112,13 @@ def hops(python: Path, project: Path, what: str, settings: str = "deployed") -> 
 
 
 def measure(python: Path, project: Path, arguments: list[str]) -> None:
-    """Measure both states side by side on Uvicorn.
+    """Measure the project with and without the changed line on Uvicorn, with the benchmark.
 
     Raises:
         SystemExit: If the benchmark is missing or fails.
     """
     if not (BENCHMARK / "loadtests").is_dir():
-        sys.exit("--speed needs the repository of the benchmark, which this package is from")
+        sys.exit("--speed only works in the repository of the benchmark")
     changed = project.with_name("changed")
     shutil.copytree(project, changed)
     change(changed, STOCK, OURS)
@@ -133,10 +133,10 @@ def measure(python: Path, project: Path, arguments: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--speed", action="store_true", help="measure both states, too; takes options of `run`")
+    parser.add_argument("--speed", action="store_true", help="also measure both versions; accepts options of `run`")
     options, further = parser.parse_known_args()
     if further and not options.speed:
-        parser.error(f"{' '.join(further)}: goes with --speed")
+        parser.error(f"{' '.join(further)}: only allowed with --speed")
     with tempfile.TemporaryDirectory(prefix="own-project-") as name:
         folder = Path(name)
         wheel, sdist = built(folder)
@@ -146,20 +146,20 @@ def main() -> None:
         pip(python, f"Django=={django.__version__}", project, *NEEDED)
         os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
         tests, failed = run(project, "stock", ["test", "tests"], python, "django")
-        print(f"{PROJECT}: {tests} tests, {len(failed)} fail for being forced to be asynchronous")
+        print(f"{PROJECT}: {tests} tests, {len(failed)} fail with asynchronous middleware")
         before = hops(python, project, "without hopless")
-        sentry_before = hops(python, project, "without hopless, next to Sentry", "with_sentry")
+        sentry_before = hops(python, project, "without hopless, with Sentry", "with_sentry")
         pip(python, wheel)
         change(project, STOCK, OURS)
-        ours = hops(python, project, "with the line")
-        sentry_ours = hops(python, project, "with the line, next to Sentry", "with_sentry")
+        ours = hops(python, project, "with the changed line")
+        sentry_ours = hops(python, project, "with the changed line and Sentry", "with_sentry")
         pip(python, "--force-reinstall", "--no-deps", sdist)
-        from_sdist = hops(python, project, "with the line, from the sdist")
+        from_sdist = hops(python, project, "with the changed line, installed from the sdist")
         tests_with, failed_with = run(project, "hopless", ["test", "tests"], python, "django")
         more, fewer = len(failed_with - failed), len(failed - failed_with)
         print(f"with hopless: {tests_with} tests, {more} more fail, {fewer} fewer")
         change(project, OURS, STOCK)
-        after = hops(python, project, "with the line as it was")
+        after = hops(python, project, "with the original line")
         if options.speed:
             measure(python, project, further)
     less = all(ours[path]["hops"] < before[path]["hops"] and ours[path]["threads"] == 0 for path in PATHS)

@@ -1,9 +1,9 @@
 """Compare the results of other projects' tests with hopless and with stock Django.
 
-``python packages/hopless/suites/projects.py [--django 5.2|6.1] [PROJECT...]`` takes the tests of each project from its
-sdist, and runs them in a separate environment. Each request of the synchronous test client goes through a complete ASGI
-handler (``whole_handler.py``): Django's own, and the handler of hopless. The program prints a line for each project. It
-fails if the lists of failures are different.
+``python packages/hopless/suites/projects.py [--django 5.2|6.1] [PROJECT...]`` runs the tests in each project's sdist in
+a separate environment. The synchronous test client sends its requests through a complete ASGI handler
+(``whole_handler.py``): first Django's handler, then hopless's handler. The program prints a line for each project, and
+fails if the failed tests differ.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ DRF_COUNTS_WARNINGS = "tests/schemas/test_openapi.py::TestGenerator::test_duplic
 
 
 class Project(NamedTuple):
-    """A project, and the command that runs its tests in the folder of its sdist.
+    """A project, and the command that runs its tests in the folder of the unpacked sdist.
 
     Attributes:
-        requirement: The requirement of the project with its version.
-        needs: The other packages that the tests import.
-        command: The program and its arguments for ``run_tests.py``.
+        requirement: The project's requirement in pip's format, with the version.
+        needs: Other packages that the tests require.
+        command: The program that runs the tests, and its arguments (see ``run_tests.py``).
         settings: The settings module of the tests.
     """
 
@@ -93,7 +93,7 @@ PROJECTS = (
     Project(
         "wagtail==8.0.1",
         ("jinja2",),
-        # The migrations take more than a minute, so the environment keeps the database.
+        # Keep the database, because its migrations need more than a minute.
         (*TEST_COMMAND, "--keepdb", *(f"wagtail.{part}" for part in WAGTAIL_PARTS)),
         "wagtail.test.settings",
     ),
@@ -101,7 +101,7 @@ PROJECTS = (
 
 
 def sources(project: Project) -> Path:
-    """Return the unpacked sdist of a project, from the user's cache or from the package index."""
+    """Return the folder of a project's unpacked sdist. The sdist is downloaded if it isn't in the user's cache."""
     folder = CACHE / "sdists" / f"{project.name}-{project.version}"
     with made_once(folder):
         if folder.exists():
@@ -118,10 +118,10 @@ def sources(project: Project) -> Path:
 
 
 def run(project: Project, folder: Path, python: Path, way: str) -> tuple[int, set[str]]:
-    """Run the tests. Returns: The number of tests, and the names of the failed tests.
+    """Run a project's tests, and return the number of tests and the names of the failed tests.
 
     Raises:
-        SystemExit: If the tests didn't start.
+        SystemExit: If the tests didn't run.
     """
     database = str(python.with_name("wagtail.sqlite3"))
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": project.settings, "DATABASE_NAME": database}
@@ -129,13 +129,13 @@ def run(project: Project, folder: Path, python: Path, way: str) -> tuple[int, se
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     printed = done.stdout + done.stderr
     number = sum(int(number) for found in RAN.findall(printed) for number in found if number)
-    if not number or "Interrupted: " in printed:  # pytest's text if it can't import a module
-        sys.exit(f"{project.name}: the tests did not run ({way}): {printed[-2000:]}")
+    if not number or "Interrupted: " in printed:  # pytest prints this if it can't import a module
+        sys.exit(f"{project.name}: the tests didn't run ({way}): {printed[-2000:]}")
     return number, {first or second for first, second in FAILED.findall(printed)}
 
 
 def compare(project: Project, django: str, python: str) -> bool:
-    """Run the tests with stock Django and with hopless. Returns: Whether the same tests fail."""
+    """Run a project's tests with stock Django and with hopless, and return whether the same tests fail."""
     packages = [f"Django=={django}.*", "asgiref>=3.13", project.requirement, *project.needs]
     own, folder = environment(python, packages, VERSIONS), sources(project)
     number, stock = run(project, folder, own, "stock")

@@ -1,11 +1,13 @@
-"""Run tests with Django's synchronous test client forced through the asynchronous chain of middleware.
+"""Run tests in which Django's synchronous test client uses asynchronous middleware.
 
-``python run_tests.py stock|hopless|MUTANT runtests.py ARGUMENTS...`` runs in the folder ``tests`` of Django's sdist. To
-run the tests of a project, use ``django test ARGUMENTS...`` instead of ``runtests.py`` in its folder.
+``python run_tests.py stock|hopless|MUTANT runtests.py ARGUMENTS...`` runs Django's tests, in the folder ``tests`` of
+its sdist. ``django test ARGUMENTS...`` instead of ``runtests.py ARGUMENTS...`` runs the tests of the project in the
+current folder.
 
-With ``hopless``, the classes of ``hopless.middleware`` replace Django's in all imports. A mutant is a middleware's path
-and one of its hooks (``django...SessionMiddleware:response``), whose predicate then always returns that it doesn't
-block. With ``whole-stock`` and ``whole-hopless``, each request goes through a complete ASGI handler.
+With ``hopless``, the classes of ``hopless.middleware`` replace Django's classes in all imports. A mutant is named by
+the path of a middleware and one of its hooks (``django...SessionMiddleware:response``). In the mutant, the predicate of
+this hook claims that the hook never blocks. With ``whole-stock`` and ``whole-hopless``, the test client uses a complete
+ASGI handler.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ WHOLE = "whole-"
 
 
 def force_asynchronous() -> None:
-    """Let the synchronous client load and call the middleware as an ASGI handler does."""
+    """Let the synchronous test client load and call the middleware like an ASGI handler."""
     from asgiref.sync import async_to_sync
     from django.core.handlers.base import BaseHandler
     from django.test.client import ClientHandler
@@ -40,7 +42,7 @@ def force_asynchronous() -> None:
 
 
 def substitute(mutant: str = "") -> None:
-    """Replace Django's classes and handler in their modules with the classes of ``hopless``."""
+    """Replace Django's handler and middleware classes in their modules with the classes of ``hopless``."""
     from django.core import asgi
     from django.core.handlers import asgi as handlers
     from hopless import middleware
@@ -48,12 +50,12 @@ def substitute(mutant: str = "") -> None:
     from hopless.threads import Threads
 
     class HandlerOfTests(Handler):
-        """A handler that Django's tests create without arguments."""
+        """A handler without required arguments, because Django's tests pass none."""
 
         def __init__(self) -> None:
             super().__init__(Threads(20))
 
-    import_module("django.contrib.staticfiles.handlers")  # its class stays below Django's
+    import_module("django.contrib.staticfiles.handlers")  # before its base class is replaced
     asgi.ASGIHandler = handlers.ASGIHandler = HandlerOfTests
     if mutant:
         path, _, hook = mutant.partition(":")
@@ -62,18 +64,18 @@ def substitute(mutant: str = "") -> None:
         module, _, name = path.rpartition(".")
         try:
             ours = middleware.known(path)
-        except (ImportError, RuntimeError):  # not in this version; a model of an app that is not installed
+        except (ImportError, RuntimeError):  # not in this Django version, or its app isn't installed
             continue
         setattr(sys.modules[module], name, ours)
 
 
 def send_through_handler(way: str) -> None:
-    """Send the requests of the synchronous client through a complete ASGI handler."""
+    """Send the requests of the synchronous test client through a complete ASGI handler."""
     import whole_handler
     from django.contrib.auth.hashers import PBKDF2PasswordHasher
     from django.core.handlers.asgi import ASGIHandler
 
-    PBKDF2PasswordHasher.iterations = 1  # hashing passwords takes most of the time of some projects
+    PBKDF2PasswordHasher.iterations = 1  # otherwise, some tests spend most of their time on password hashing
     if way == "stock":
         whole_handler.install(ASGIHandler, lambda handler: handler())
         return

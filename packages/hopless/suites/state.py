@@ -1,6 +1,6 @@
-"""Define the cases with packages and projects that keep state per request, per thread or per connection.
+"""Define the cases of neighbours.py that store state for a request, a thread or a database connection.
 
-A case records its state at the start of each request and in the view.
+The state of a case is recorded at the start of each request and in the view.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ PSYCOPG = "psycopg[binary]==3.3.9"
 
 
 class Case:
-    """A package that runs next to hopless.
+    """A package, or a pattern in projects, that is tested in combination with hopless.
 
     Attributes:
         requires: The packages to install.
-        apps, middleware, settings: Additions to the settings, with the middleware after Django's own.
-        engine, conn_max_age: The database engine for PostgreSQL, and the age up to which connections are kept.
-        records_history: Whether the model gets a history.
-        postgresql: The SQL that prepares PostgreSQL for this case, or None to use SQLite.
+        apps, middleware, settings: Additions to the settings. The middleware follows Django's middleware.
+        engine, conn_max_age: The database engine for PostgreSQL, and the value of CONN_MAX_AGE.
+        records_history: Whether the model records its history.
+        postgresql: The SQL that prepares PostgreSQL for a user, or None to use SQLite.
     """
 
     requires: tuple[str, ...] = ()
@@ -31,23 +31,23 @@ class Case:
     postgresql: str | None = None
 
     def start(self) -> None:
-        """Start an agent, before Django is imported."""
+        """Start the agent before Django is imported."""
 
     def ready(self) -> None:
-        """Finish the preparation after django.setup()."""
+        """Prepare the package after ``django.setup()``."""
 
     def wrap(self, application: Any) -> Any:
-        """Return the ASGI application with the middleware that an agent puts around it."""
+        """Return the ASGI application, wrapped in the agent's ASGI middleware if it has one."""
         return application
 
     def mark(self, request: Any, user: Any) -> None:
-        """Tell an agent the user and the id of a request."""
+        """Pass the user and the id of a request to the agent."""
 
     def see(self) -> Any:
-        """Return the state that this code can see."""
+        """Return the state that is visible at the moment."""
 
     def found(self) -> list[Any]:
-        """Return the recordings of an agent, or the rows that a package wrote."""
+        """Return the recordings of the agent, or the rows that the package wrote."""
         return []
 
 

@@ -1,8 +1,8 @@
 """Send each request of Django's synchronous test client through a complete ASGI handler.
 
-``run_tests.py`` calls ``install``. The client then makes an ASGI scope from the request, calls the handler in an event
-loop, and returns the handler's response. Synchronous code runs in the thread of the test, so that it sees the
-transaction of the test.
+After ``run_tests.py`` has called ``install``, the client converts each request to an ASGI scope, calls the handler in
+an event loop, and returns the handler's response. Synchronous code runs in the test's thread, so that it sees the
+test's transaction.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ EXCHANGE = "test_client"
 
 
 class Exchange:
-    """One request of the test client, and the response of the handler.
+    """A request of the test client, and the response of the handler.
 
     Args:
-        request: The WSGI request that the client made.
+        request: The WSGI request that the client created.
     """
 
     def __init__(self, request: Any) -> None:
@@ -53,7 +53,7 @@ class Exchange:
         self._unread = [request.read()]
 
     def prepare(self, request: HttpRequest | None) -> None:
-        """Give the handler's request what the client set on its own request, such as forced authentication."""
+        """Copy attributes that the client set on its WSGI request, such as a forced user, to the handler's request."""
         if request is not None:
             for name, value in self.request.META.items():
                 if not name.startswith("wsgi."):
@@ -64,7 +64,7 @@ class Exchange:
     async def receive(self) -> dict[str, Any]:
         if self._unread:
             return {"type": "http.request", "body": self._unread.pop()}
-        await asyncio.Future()  # until the handler cancels this
+        await asyncio.Future()  # waits until the handler cancels it
         raise AssertionError
 
     async def send(self, message: dict[str, Any]) -> None:
@@ -79,8 +79,8 @@ def install(handler_class: Any, make: Callable[[Any], Any]) -> None:
     """Let the test client use an ASGI handler.
 
     Args:
-        handler_class: The class of the handler.
-        make: Returns a handler of a class, which is a subclass of ``handler_class``.
+        handler_class: The handler's class.
+        make: Creates a handler of the given class, which is a subclass of ``handler_class``.
     """
 
     class ObservedHandler(handler_class):  # type: ignore[misc]
@@ -96,7 +96,7 @@ def install(handler_class: Any, make: Callable[[Any], Any]) -> None:
             vars(request.scope[EXCHANGE].request).update(vars(request))
             return response
 
-    # Tests that pickle a response also pickle the name of its handler's class.
+    # The class must be importable, because tests that pickle a response also pickle the handler's class.
     ObservedHandler.__qualname__ = ObservedHandler.__name__
     globals()[ObservedHandler.__name__] = ObservedHandler
 
@@ -117,7 +117,7 @@ def install(handler_class: Any, make: Callable[[Any], Any]) -> None:
 
 @contextmanager
 def _connections_kept() -> Iterator[None]:
-    """Keep the connections of the test open, as Django's own test client does."""
+    """Keep the test's database connections open, like Django's test client."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     try:

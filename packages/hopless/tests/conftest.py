@@ -1,4 +1,4 @@
-"""Provide Django with the project of these tests, and a client that calls an ASGI application."""
+"""Set up Django with the tests' project, and provide a client that calls ASGI applications."""
 
 import asyncio
 import os
@@ -33,10 +33,10 @@ def run(*coroutines):
 
 
 async def ask(app, path, method="GET", headers=(), body=b"", gone_after=None, sending=None):
-    """Return the status, headers and body of an application's answer, or None.
+    """Send a request to an application, and return the status, headers and body of its answer, or None.
 
-    The client disconnects after ``gone_after``, a number of seconds or a blocking function. ``sending`` is called with
-    each message that the application sends.
+    The client disconnects after ``gone_after``: a number of seconds, or a function that blocks until then. ``sending``
+    is awaited with each message that the application sends.
     """
     where, _, query = path.partition("?")
     scope = {

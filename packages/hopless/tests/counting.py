@@ -1,6 +1,6 @@
-"""Count the work given to threads, and the started threads, while a request is served.
+"""Count the hops to threads and the started threads while a request is served.
 
-The counts are exact and don't depend on a clock.
+The counts are exact, because they don't depend on times.
 """
 
 import contextlib

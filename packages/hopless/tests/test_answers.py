@@ -1,4 +1,4 @@
-"""Test that status, headers and body of answers are the same with Django's application and with hopless."""
+"""Test that hopless answers with the same status, headers and body as Django's application."""
 
 import asyncio
 import re
@@ -75,7 +75,7 @@ REQUESTS = [
 
 
 def comparable(answer):
-    """Remove random parts: keys, dates, addresses in a traceback, and compressed bytes with their length."""
+    """Return an answer without random parts: keys, dates, tracebacks, and compressed bodies and their lengths."""
     if answer is None:
         return None
     status, headers, body = answer
@@ -96,7 +96,7 @@ def signed_in():
 
 @pytest.mark.parametrize("named", SETTINGS)
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
-def test_answers_are_django_s(named):
+def test_answers_match_stock_django(named):
     with override_settings(**SETTINGS[named]), signed_in() as cookie:
         apps = {way: get_asgi_application(**options) for way, options in WAYS.items()}
         stock = djangos()
@@ -115,8 +115,8 @@ def test_answers_are_django_s(named):
 
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
-def test_mislabelled_blocking_middleware_is_found():
-    """Show that the comparison can fail: a hook that queries the database in the event loop raises an error."""
+def test_wrongly_declared_middleware_is_detected():
+    """Check that the comparison can fail: a hook that queries the database in the event loop raises an error."""
     from unittest import mock
 
     from hopless import middleware

@@ -1,4 +1,4 @@
-"""Test that ``manage.py check`` reports the remaining hops of a project, with reasons."""
+"""Test that ``manage.py check`` reports the code of a project that still causes hops."""
 
 import functools
 import io
@@ -19,11 +19,11 @@ def texts(**settings):
         return [f"{one.id}: {one.msg}" for one in hops()]
 
 
-def test_a_usual_project_has_nothing_left():
+def test_default_project_has_no_messages():
     assert texts() == []
 
 
-MIXED = "tests.project.middleware.Mixed is not one of Django's own: process_request, process_view and process_response"
+MIXED = "tests.project.middleware.Mixed is not part of Django: process_request, process_view and process_response"
 FOUND = [
     ({"MIDDLEWARE": [*SEVEN, "tests.project.middleware.Mixed"]}, f"hopless.I002: {MIXED} run in a thread."),
     (
@@ -33,19 +33,19 @@ FOUND = [
     ),
     (
         {"SESSION_ENGINE": "shop.sessions"},
-        "hopless.I003: SESSION_ENGINE is not one of Django's own (shop.sessions): sessions are made and written in a "
-        "thread.",
+        "hopless.I003: SESSION_ENGINE is not one of Django's engines (shop.sessions): sessions are created and saved "
+        "in a thread.",
     ),
-    ({"CSRF_USE_SESSIONS": True}, "hopless.I003: CSRF_USE_SESSIONS is set: each session is read, in a thread."),
+    ({"CSRF_USE_SESSIONS": True}, "hopless.I003: CSRF_USE_SESSIONS is set: each request reads a session in a thread."),
     (
         {"ALLOWED_HOSTS": type("HostsOfTheDatabase", (list,), {})()},
-        "hopless.W002: ALLOWED_HOSTS is not a list: if it asks a database, it does so in the event loop.",
+        "hopless.W002: ALLOWED_HOSTS is not a list: if it queries a database, it blocks the event loop.",
     ),
 ]
 
 
 @pytest.mark.parametrize(("settings", "text"), FOUND)
-def test_hopping_code_is_named(settings, text):
+def test_code_that_hops_is_reported(settings, text):
     assert texts(**settings) == [text]
 
 
@@ -63,15 +63,15 @@ def test_missing_health_checks_are_reported(monkeypatch, caplog, engine, age, he
     assert ("CONN_HEALTH_CHECKS" in caplog.text) is warned
 
 
-def test_own_middleware_is_known_by_name():
+def test_middleware_of_hopless_is_not_reported():
     assert texts(MIDDLEWARE=["hopless.middleware.SecurityMiddleware", "tests.project.middleware.Asynchronous"]) == []
 
 
-def test_third_party_receiver_is_named():
+def test_third_party_receiver_is_reported():
     from django.core.signals import request_started
 
     def counts_requests(**_):
-        """This is about the project's middleware."""
+        """A receiver in the project."""
 
     request_started.connect(counts_requests)
     try:
@@ -83,7 +83,7 @@ def test_third_party_receiver_is_named():
 
 
 def test_wrapped_receivers_have_a_hint(monkeypatch):
-    """sentry-sdk records a span for each receiver."""
+    """Wrap all receivers, like sentry-sdk does if it records their spans."""
     original = Signal._live_receivers
 
     def wrap(receiver):
@@ -97,7 +97,7 @@ def test_wrapped_receivers_have_a_hint(monkeypatch):
     assert [message.hint for message in hops()] == [WRAPPED_RECEIVERS] * 2
 
 
-def test_manage_py_check_prints_it():
+def test_check_command_prints_messages():
     printed = io.StringIO()
     with override_settings(MIDDLEWARE=["tests.project.middleware.Mixed"]):
         call_command("check", "--tag", "hopless", stdout=printed, stderr=printed)

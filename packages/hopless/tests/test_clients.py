@@ -1,4 +1,4 @@
-"""Test clients that disconnect, servers that stop, and bodies in parts."""
+"""Test clients that disconnect, servers that stop, and request bodies in several parts."""
 
 import asyncio
 import sys
@@ -19,7 +19,7 @@ from tests.project.urls import later, stop
 @pytest.mark.parametrize("path", ["/async/slow/", "/slow/"])
 def test_disconnected_client_leaves_others_unaffected(app, path):
     gone, after = run(ask(app, path, gone_after=0.05), ask(app, "/ok/"))
-    assert gone is None or gone[0] == 200  # a thread can't be stopped, so its answer may still be sent
+    assert gone is None or gone[0] == 200  # synchronous views can't be cancelled, so the answer may still be sent
     assert after[2] == b"ok"
 
 
@@ -30,15 +30,15 @@ def test_disconnection_cancels_the_view(app):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.timeout")
-def test_both_sides_may_cancel(app):
-    """Test that each cancellation ends the right code, because the view runs in the server's task."""
+def test_timeout_and_disconnection_are_distinguished(app):
+    """Check that a timeout in the view and a disconnection are distinguished, because both cancel the same task."""
     in_time, gone = run(ask(app, "/times-out/?after=0.01"), ask(app, "/times-out/?after=60", gone_after=0.01))
     assert in_time[2] == b"in time"
     assert gone is None
 
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
-def test_connection_after_disconnection_is_closed(make):
+def test_connection_opened_after_disconnection_is_closed(make):
     app = make()
     opened = []
 
@@ -65,7 +65,7 @@ def test_connection_after_disconnection_is_closed(make):
 
 
 def test_stopping_server_cancels_the_request(app):
-    """Test that the view cleans up before the request ends, and that none of its tasks continues."""
+    """Check that the view's cleanup code runs before the request ends, and that no task is left."""
     later.pop("cancelled", None)
 
     async def main():
@@ -116,7 +116,7 @@ def test_body_in_parts_is_joined(app, path):
         assert asyncio.run(main(app)) == asyncio.run(main(djangos())) == (200, b"x" * 100_000 + b"y" * 3_000_000)
 
 
-def test_incomplete_request_is_dropped(app):
+def test_incomplete_request_gets_no_answer(app):
     async def receive():
         return {"type": "http.disconnect"}
 
@@ -125,6 +125,6 @@ def test_incomplete_request_is_dropped(app):
     assert sent == []
 
 
-def test_other_protocols_are_refused_like_django(app):
+def test_other_protocols_are_refused(app):
     with pytest.raises(ValueError, match="Django can only handle ASGI/HTTP connections, not websocket"):
         run(app({"type": "websocket"}, None, None))

@@ -1,4 +1,4 @@
-"""Test that Channels' consumers hop before a message only while a database connection is open."""
+"""Test that consumers of Channels only hop before a message if a database connection is open."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ class Echo(AsyncWebsocketConsumer):
 
 
 def hops_of(*messages):
-    """Return the hops for each of these messages over one connection."""
+    """Send messages over a WebSocket connection, and return the number of hops for each message."""
 
     async def main():
         received = asyncio.Queue()
@@ -50,15 +50,15 @@ def installed(monkeypatch):
     consumers.install()
 
 
-def test_channels_itself_hops_before_every_message():
+def test_stock_channels_hops_before_every_message():
     assert hops_of("a", "b") == [1, 1]
 
 
-def test_without_a_connection_nothing_hops(installed):
+def test_no_hops_without_database_connection(installed):
     assert hops_of("a", "b") == [0, 0]
 
 
-def test_open_connection_is_handled_as_before(installed):
+def test_consumer_hops_with_open_connection(installed):
     from django.db import connections
 
     assert hops_of("a", "count", "b") == [0, 1, 1]
@@ -74,9 +74,9 @@ def test_open_connection_is_handled_as_before(installed):
     asyncio.run(main())
 
 
-def test_another_channels_stays_as_it_is(monkeypatch, caplog):
+def test_unsupported_channels_version_is_unchanged(monkeypatch, caplog):
     monkeypatch.delattr(consumer, "aclose_old_connections")
     with caplog.at_level(logging.WARNING, "hopless"):
         consumers.install()
-    assert "its consumers are as they were" in caplog.text
+    assert "its consumers are unchanged" in caplog.text
     assert not hasattr(consumer, "aclose_old_connections")

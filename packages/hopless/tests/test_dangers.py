@@ -1,4 +1,4 @@
-"""Test the risks of kept threads and fewer hops: remaining tasks, forks and floods."""
+"""Test the risks of kept threads and fewer hops: tasks that outlive requests, forks, and many requests."""
 
 import asyncio
 import gc
@@ -25,7 +25,7 @@ def hopless_threads():
 
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
-def test_outliving_task_may_query_database(make):
+def test_task_can_outlive_its_request(make):
     app = make()
 
     async def main():
@@ -36,11 +36,8 @@ def test_outliving_task_may_query_database(make):
     assert asyncio.run(main()) == User.objects.count()
 
 
-def test_background_job_delays_no_request(app):
-    """Test that the job ends before its request is closed, as with Django's application.
-
-    Other requests use other threads in the meantime.
-    """
+def test_background_job_does_not_delay_requests(app):
+    """Check that a request waits for its job, as in Django's application, while other requests use other threads."""
     stop.clear()
 
     async def main():
@@ -71,13 +68,13 @@ def test_unfinished_work_ends_the_thread():
     assert not threads.idle
 
 
-def test_jobs_of_request_share_a_thread(app):
+def test_jobs_of_request_share_thread(app):
     [answer] = run(ask(app, "/same-thread/"))
     assert answer[2] == b"True"
 
 
-def test_threading_local_stays_in_its_thread():
-    """A kept thread is like a thread of a WSGI server. Without idle threads, each request has its own thread."""
+def test_thread_local_survives_in_kept_thread():
+    """Compare kept threads, which are like threads of a WSGI server, with a new thread for each request."""
 
     def found(**options):
         app = get_asgi_application(**options)
@@ -89,14 +86,14 @@ def test_threading_local_stays_in_its_thread():
 
 
 class HostsOfTheDatabase(list):
-    """Query the database in ALLOWED_HOSTS, as projects with a site for each customer do."""
+    """A value of ALLOWED_HOSTS that queries the database, like in projects with a site for each customer."""
 
     def __iter__(self):
         User.objects.count()
         return iter(["testserver"])
 
 
-def test_querying_allowed_hosts_need_substitute_false():
+def test_allowed_hosts_query_needs_substitute_false():
     with override_settings(ALLOWED_HOSTS=HostsOfTheDatabase()):
         answers = run(ask(get_asgi_application(), "/ok/"), ask(get_asgi_application(substitute=False), "/ok/"))
     assert [answer[0] for answer in answers] == [500, 200]
@@ -114,8 +111,8 @@ def test_atomic_requests_are_rolled_back(app):
     assert not User.objects.filter(username="nobody").exists()
 
 
-def test_persistent_connections_never_leak():
-    """Test that each kept thread keeps one connection with CONN_MAX_AGE."""
+def test_persistent_connections_do_not_leak():
+    """Check that each kept thread keeps a single connection if CONN_MAX_AGE is set."""
     opened = []
 
     def count(connection, **_):
@@ -141,8 +138,8 @@ def test_persistent_connections_never_leak():
     assert sum(connection.connection is not None for connection in opened) <= 2
 
 
-def test_slow_requests_delay_no_others():
-    """All requests have a thread at the same time, and the last one lets all continue."""
+def test_slow_requests_do_not_delay_others():
+    """Send 1,000 requests that wait for each other, so that each request needs a thread at the same time."""
     later["barrier"] = threading.Barrier(1_000)
     app = get_asgi_application(idle_threads=3)
 
@@ -152,7 +149,7 @@ def test_slow_requests_delay_no_others():
 
     assert asyncio.run(main()) == {200}
     deadline = time.monotonic() + 30
-    while hopless_threads() > 100 and time.monotonic() < deadline:  # includes the threads of other tests
+    while hopless_threads() > 100 and time.monotonic() < deadline:  # the limit allows for threads of other tests
         time.sleep(0.01)
     assert hopless_threads() <= 100
 
@@ -177,8 +174,8 @@ def test_many_requests_leave_no_threads(number):
 
     (threads, objects, kilobytes), (threads_after, objects_after, kilobytes_after) = asyncio.run(main())
     assert threads_after <= threads
-    assert objects_after - objects < 500  # less than one for each request
-    assert kilobytes_after - kilobytes < 10_000  # 50 bytes a request of 100,000 would be half of it
+    assert objects_after - objects < 500  # less than an object for each request
+    assert kilobytes_after - kilobytes < 10_000  # a leak of 100 bytes in each of 100,000 requests would exceed this
 
 
 def memory():
@@ -191,7 +188,7 @@ def memory():
 
 
 @pytest.mark.parametrize("limit", [None, 2])
-def test_event_loops_share_the_threads(limit):
+def test_event_loops_share_threads(limit):
     app = get_asgi_application(max_threads=limit)
     answers = []
 
@@ -225,7 +222,7 @@ def test_fork_resets_the_limit():
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_fork_starts_without_parents_threads(app):
+def test_forked_process_starts_new_threads(app):
     run(ask(app, "/ok/"))
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:

@@ -1,4 +1,4 @@
-"""Test the body of a request and the code that closes it, also without request_finished."""
+"""Test how request bodies are read, and how requests and their resources are closed."""
 
 import asyncio
 import contextlib
@@ -80,7 +80,7 @@ SETTINGS = {"ROOT_URLCONF": __name__, "CACHES": {"default": {"BACKEND": f"{__nam
 
 
 def served(make, path, **options):
-    """Return the values that a request left in ``seen``, and the urlconf that was set after it."""
+    """Serve a request. Return the values that it stored in ``seen``, and the urlconf after the request."""
     seen.clear()
 
     async def main():
@@ -108,7 +108,7 @@ def test_cache_of_event_loop_is_closed(monkeypatch, mutant):
         opened.connection.close()
 
 
-def test_only_used_tasks_are_cleaned_up():
+def test_unused_caches_are_not_initialised():
     async def observed():
         before = private.nothing_is_initialised()
         assert caches["default"]
@@ -119,14 +119,14 @@ def test_only_used_tasks_are_cleaned_up():
 
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
-def test_the_urlconf_is_reset(make):
+def test_urlconf_is_reset(make):
     found = served(make, "/urlconf/")
     assert (found["urlconf"], found["after"]) == (__name__, None)
 
 
 @pytest.mark.parametrize("mutant", [False, True])
 @pytest.mark.parametrize("kind", ["synchronous", "asynchronous", "of Django's sender"])
-def test_foreign_receiver_is_called(monkeypatch, kind, mutant):
+def test_third_party_receiver_is_called(monkeypatch, kind, mutant):
     def receiver(**_):
         seen["received"] = True
 
@@ -146,7 +146,7 @@ def test_foreign_receiver_is_called(monkeypatch, kind, mutant):
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
 @pytest.mark.parametrize("view", ["own_class", "own_method", "own_closer"])
-def test_responses_own_resources_are_closed(make, view):
+def test_resources_of_response_are_closed(make, view):
     assert served(make, f"/{view}/")["closed"]
 
 
@@ -174,7 +174,7 @@ BODIES = {
 
 
 def read(app, messages):
-    """Return the body of a request in these messages, or None if the client disconnects before it is complete."""
+    """Read a body from messages. Return whether it is in memory, and its content, or None if it is incomplete."""
     coming = iter([*({"type": "http.request", **one} for one in messages), {"type": "http.disconnect"}])
 
     async def receive():

@@ -1,4 +1,4 @@
-"""Test that Django's own application serves, with one warning, if Django or asgiref lacks a name."""
+"""Test that hopless returns Django's application and logs a warning if Django or asgiref lacks a private name."""
 
 import ast
 import json
@@ -17,8 +17,8 @@ EVERY = [
     *(f"{path}.{name}" for path, name in private.ATTRIBUTES),
     *(f"{path}({name})" for path, name in private.PARAMETERS.items()),
 ]
-# Remove a name before hopless is imported, and print what hopless returns. Django needs the name itself, so a string
-# stands for its handler.
+# Remove a name before hopless is imported, and print what hopless returns. Django also needs the name, so a string
+# replaces Django's handler.
 WITHOUT = """
 import json, logging, pkgutil, sys
 from django.apps import apps
@@ -62,7 +62,7 @@ applications = [get_asgi_application(), get_asgi_application(whole=True)]
 ids = [one.id for one in checks.hops()]
 print(json.dumps([applications, said, ids, middleware.SecurityMiddleware is SecurityMiddleware]))
 """
-# Documented names, also in asgiref's README: https://docs.djangoproject.com/en/5.2/.
+# Names in Django's documentation (https://docs.djangoproject.com/en/5.2/) or in asgiref's README.
 DOCUMENTED = {
     "asgiref.sync": {"ThreadSensitiveContext", "iscoroutinefunction", "sync_to_async"},
     "django.apps": {"AppConfig"},
@@ -84,13 +84,13 @@ DOCUMENTED = {
 }
 
 
-def test_nothing_is_missing_in_this_version():
+def test_installed_version_has_all_names():
     assert private.missing() == []
     assert private.usable()
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_missing_private_name_uses_django(name):
+def test_missing_private_name_selects_django(name):
     env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     done = subprocess.run([sys.executable, "-c", WITHOUT, name], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -103,7 +103,7 @@ def test_missing_private_name_uses_django(name):
 
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.glob("*.py")), ids=lambda file: file.name)
-def test_imported_django_names_are_documented(file):
+def test_other_imported_names_are_documented(file):
     for one in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names = one.names if isinstance(one, (ast.Import, ast.ImportFrom)) else []
         if isinstance(one, ast.ImportFrom) and one.module.partition(".")[0] in ("asgiref", "django"):

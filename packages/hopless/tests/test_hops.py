@@ -1,4 +1,4 @@
-"""Test the exact number of thread changes of a request."""
+"""Test the exact number of hops between threads in a request."""
 
 import asyncio
 import gc
@@ -16,7 +16,7 @@ from tests.project.settings import SEVEN
 
 
 def served(app, *paths, **options):
-    """Return the counts of the last of several requests."""
+    """Request several paths, and return the numbers of hops and started threads in the last request."""
 
     async def main():
         for path in paths[:-1]:
@@ -28,7 +28,7 @@ def served(app, *paths, **options):
     return asyncio.run(main())
 
 
-def test_django_itself_hops_sixteen_times():
+def test_stock_django_hops_sixteen_times():
     assert served(djangos(), "/ok/", "/ok/") == (16, 2)
     assert served(djangos(), "/async/ok/", "/async/ok/") == (15, 2)
 
@@ -37,20 +37,20 @@ def test_synchronous_view_hops_once():
     assert served(get_asgi_application(), "/ok/", "/ok/") == (1, 0)
 
 
-def test_database_query_hops_once_more():
+def test_database_query_adds_a_hop():
     assert served(get_asgi_application(), "/users/", "/users/") == (2, 0)
 
 
 @pytest.mark.parametrize(("place", "hops"), [(0, [2, 1]), (3, [2, 1]), (7, [2, 1])])
-def test_synchronous_middleware_takes_a_hop(place, hops):
-    """Test a synchronous middleware before, between or after Django's."""
+def test_synchronous_middleware_adds_a_hop(place, hops):
+    """Check synchronous middleware before, between and after Django's middleware."""
     synchronous = "tests.project.middleware.synchronous"
     with override_settings(MIDDLEWARE=[*SEVEN[:place], synchronous, *SEVEN[place:]]):
         app = get_asgi_application()
         assert [served(app, path, path)[0] for path in ("/ok/", "/async/ok/")] == hops
 
 
-def test_an_asynchronous_view_takes_none():
+def test_asynchronous_view_does_not_hop():
     assert served(get_asgi_application(), "/async/ok/", "/async/ok/") == (0, 0)
 
 
@@ -58,12 +58,12 @@ def test_threads_start_on_demand():
     assert served(get_asgi_application(), "/ok/") == (1, 1)
 
 
-def test_unsubstituted_middleware_hops_as_before():
+def test_middleware_without_substitutes_hops():
     hops, threads = served(get_asgi_application(substitute=False), "/ok/", "/ok/")
-    assert (hops, threads) == (14, 0)  # request_started and request_finished don't need separate hops
+    assert (hops, threads) == (14, 0)  # 16 with stock Django, which also hops for two signals
 
 
-def test_whole_uses_one_thread():
+def test_whole_request_uses_one_hop():
     with override_settings(MIDDLEWARE=["tests.project.middleware.Mixed"] * 3):
         assert served(get_asgi_application(whole=True), "/ok/", "/ok/") == (1, 0)
         assert served(get_asgi_application(), "/ok/", "/ok/")[0] == 1 + 3 * 3
@@ -74,13 +74,13 @@ def test_whole_uses_one_thread():
     ("path", "hops"),
     [
         ("/async/token/", 0),
-        ("/async/session/", 2),  # the middleware writes the session, and Django checks the thread's connection
+        ("/async/session/", 2),  # to write the session, and to check the thread's connection
         ("/async/stream/", 1),
         ("/stream/", 3),
         ("/template/", 2),
     ],
 )
-def test_blocking_code_hops(path, hops):
+def test_only_blocking_code_hops(path, hops):
     found, threads = served(get_asgi_application(), path, path)
     assert threads == 0
     assert found == hops
@@ -88,8 +88,8 @@ def test_blocking_code_hops(path, hops):
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="tracebacks of contextlib are cycles themselves")
 @pytest.mark.parametrize("path", ["/ok/", "/async/ok/"])
-def test_request_leaves_no_garbage(path):
-    """Django's middleware creates reference cycles of the request, its user and its messages."""
+def test_request_creates_no_reference_cycles(path):
+    """Check requests without middleware, because Django's middleware creates cycles of requests and their users."""
     with override_settings(MIDDLEWARE=[]):
         app = get_asgi_application()
 
@@ -102,11 +102,11 @@ def test_request_leaves_no_garbage(path):
             await asyncio.sleep(0)
 
         try:
-            gc.set_debug(gc.DEBUG_SAVEALL)  # keeps collected objects in gc.garbage
+            gc.set_debug(gc.DEBUG_SAVEALL)  # collected objects are stored in gc.garbage
             asyncio.run(main())
             gc.garbage.clear()
             gc.collect()
-            # Requests of earlier tests may become garbage only now.
+            # Ignore requests of earlier tests, which can still be collected during this test.
             requests = [one for one in gc.garbage if isinstance(one, HttpRequest)]
             assert [one for one in requests if "measured" in one.GET] == []
         finally:
@@ -115,7 +115,7 @@ def test_request_leaves_no_garbage(path):
             gc.enable()
 
 
-def test_third_party_receiver_hops_as_before():
+def test_third_party_receivers_hop():
     from django.core.signals import request_finished, request_started
 
     seen = []
@@ -133,7 +133,7 @@ def test_third_party_receiver_hops_as_before():
     assert seen == [request_started, request_finished] * 2
 
 
-def test_overridden_hook_hops():
+def test_overridden_hook_may_block():
     from hopless.middleware import SecurityMiddleware, known
 
     class Own(SecurityMiddleware):

@@ -1,4 +1,4 @@
-"""Test that no request sees the state that another request left, also if a client disconnects."""
+"""Test that requests don't see the state of earlier requests, even if a client disconnects."""
 
 import asyncio
 import contextvars
@@ -26,7 +26,7 @@ user = contextvars.ContextVar("user", default=None)
 
 
 class RemembersUser(MiddlewareMixin):
-    """Keep the user of a request in its thread, and remove it after the response."""
+    """Store the user of a request in a thread-local variable until the response."""
 
     def process_request(self, request):
         request.found = getattr(local, "user", None)
@@ -106,7 +106,7 @@ def urls():
         yield
 
 
-def test_cancelled_request_leaves_no_local():
+def test_cancelled_request_leaves_no_thread_local():
     with override_settings(MIDDLEWARE=[f"{THIS}.RemembersUser"]):
         app = get_asgi_application()
         gone, after = run(ask(app, "/waits/?user=ada&wait=1", gone_after=0.01), ask(app, "/waits/"))
@@ -147,8 +147,8 @@ def test_failing_send_ends_the_thread():
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
 @pytest.mark.parametrize(("where", "kept"), [("/users/", 1), ("/async/session/", 1), ("/stream/", 0)])
-def test_disconnection_after_response(where, kept):
-    """Hypercorn reports a disconnection, and waits, while it sends the end of the last response of a connection."""
+def test_disconnection_after_response_keeps_thread(where, kept):
+    """Disconnect while the end of the response is sent, like Hypercorn with the last response of a connection."""
     gone = threading.Event()
 
     async def sending(message):
@@ -169,7 +169,7 @@ def test_context_variables_end_with_the_request():
     assert [answer[2] for answer in answers] == [b"None", b"None"]
 
 
-def test_requests_of_one_task_have_tasks():
+def test_requests_have_separate_tasks():
     with override_settings(MIDDLEWARE=[]):
         app = get_asgi_application()
         first, second = run(ask(app, "/task/"), ask(app, "/task/"))
@@ -177,8 +177,8 @@ def test_requests_of_one_task_have_tasks():
 
 
 @pytest.mark.parametrize("age", [0, 600])
-def test_closed_connection_keeps_no_tenant(monkeypatch, age):
-    """A connection that CONN_MAX_AGE keeps open also keeps its state, as under WSGI."""
+def test_connection_state_ends_with_connection(monkeypatch, age):
+    """Check that a persistent connection keeps its state, like under WSGI, and a closed connection doesn't."""
     monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", age)
     with override_settings(MIDDLEWARE=[]):
         app = get_asgi_application()
@@ -187,9 +187,9 @@ def test_closed_connection_keeps_no_tenant(monkeypatch, age):
 
 
 def test_ended_executor_is_not_used():
-    """Asgiref can leave the ended executor of a cancelled ``async_to_sync`` call in the context of the request.
+    """Check requests in whose context asgiref left the ended executor of a cancelled ``async_to_sync`` call.
 
-    Django 5.2 passes this test, too. Django 6.1 runs the view in the server's task, and fails.
+    Stock Django 5.2 would pass this test. Stock Django 6.1 would fail, because it runs the view in the server's task.
     """
     finished = []
 
@@ -205,7 +205,7 @@ def test_ended_executor_is_not_used():
     assert len(finished) == 1
 
 
-def test_disconnects_below_synchronous_middleware():
+def test_requests_finish_despite_disconnections():
     finished = []
 
     def receiver(**_):
@@ -228,8 +228,8 @@ def test_disconnects_below_synchronous_middleware():
 
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
-def test_finished_receivers_change_server_context(make):
-    """ASGI middleware of an agent ends its transaction only if no receiver ended it before."""
+def test_receivers_can_change_server_context(make):
+    """Check that context variables set by receivers reach ASGI middleware, which agents use to end transactions."""
     state = contextvars.ContextVar("state")
 
     def end(**_):

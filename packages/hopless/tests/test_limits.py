@@ -1,4 +1,4 @@
-"""Test the limit for synchronous code, the replacement of threads and the counters."""
+"""Test the maximum number of threads, the replacement of threads, and the counters."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ going_on = threading.Event()
 
 
 def view(request):
-    """Record the order of requests, and wait until the test lets the views go on."""
+    """Record the order and the number of running requests, and wait until the test sets ``going_on``."""
     order.append(request.GET["name"])
     running.append(1)
     most.append(len(running))
@@ -56,7 +56,7 @@ def settings():
 
 
 async def start(app, *paths, **options):
-    """Start requests one after the other."""
+    """Start requests one after another, and return their tasks."""
     tasks = []
     for one in paths:
         tasks.append(asyncio.create_task(ask(app, one, **options)))
@@ -101,7 +101,7 @@ def test_asynchronous_view_does_not_wait():
     assert asyncio.run(main()) == b"asynchronous"
 
 
-def test_waiting_asynchronous_view_leaves_its_place():
+def test_waiting_asynchronous_view_blocks_no_thread():
     app = get_asgi_application(max_threads=1)
     going_on.set()
 
@@ -116,7 +116,7 @@ def test_waiting_asynchronous_view_leaves_its_place():
 
 
 def receiver(**kwargs):
-    """Make the end of each request need a thread, because this receiver isn't Django's own."""
+    """Do nothing. Because this receiver isn't Django's, the end of each request needs a thread."""
 
 
 @pytest.mark.parametrize("receivers", [[], [receiver]], ids=["Django's receivers", "another receiver"])
@@ -142,7 +142,7 @@ def test_disconnected_client_leaves_the_queue(monkeypatch, receivers):
     assert not app._threads.busy
 
 
-def test_started_request_goes_before_new_requests():
+def test_started_requests_precede_new_requests():
     threads = Threads(5, max_threads=1)
     started, busy, new = RequestThread(threads), RequestThread(threads), RequestThread(threads)
     started.submit(order.append, "started").result(10)
@@ -154,7 +154,7 @@ def test_started_request_goes_before_new_requests():
     assert order == ["started", "resumed", "new"]
 
 
-def test_finishing_does_not_wait():
+def test_finishing_ignores_the_limit():
     threads = Threads(5, max_threads=1)
     finishing, busy = RequestThread(threads), RequestThread(threads)
     finishing.submit(order.append, "view").result(10)
@@ -165,8 +165,8 @@ def test_finishing_does_not_wait():
     assert order == ["view", "finished"]
 
 
-def test_requests_are_finished_below_the_limit():
-    """Each request takes two jobs, because its thread has a connection, and gives its thread back."""
+def test_all_requests_finish_despite_the_limit():
+    """Check requests with two jobs: the view, and the check of the thread's database connection."""
     with override_settings(ROOT_URLCONF="tests.project.urls"):
         app = get_asgi_application(max_threads=2)
 
@@ -180,14 +180,14 @@ def test_requests_are_finished_below_the_limit():
 
 
 @pytest.mark.parametrize(("requests", "started"), [(0, 1), (2, 3)])
-def test_threads_are_replaced(requests, started):
+def test_threads_are_replaced_after_max_requests(requests, started):
     app = get_asgi_application(max_requests=requests)
     going_on.set()
     run(*(ask(app, f"/view/?name={number}") for number in range(5)))
     assert app._threads.started == started
 
 
-def test_counters_describe_threads_with_connections(monkeypatch):
+def test_counters_include_threads_and_connections(monkeypatch):
     monkeypatch.setattr(Threads, "every", weakref.WeakSet())
     with override_settings(ROOT_URLCONF="tests.project.urls"):
         app = get_asgi_application()

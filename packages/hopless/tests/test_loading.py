@@ -1,4 +1,4 @@
-"""Test what projects and monitoring agents observe while the application is created and called."""
+"""Test that projects and monitoring agents can patch and observe the application as with stock Django."""
 
 import asyncio
 import functools
@@ -25,7 +25,7 @@ found = {}
 
 
 class CountsItself:
-    """Middleware that counts its objects and reads the settings."""
+    """Middleware that counts its instances and reads the setting MIDDLEWARE."""
 
     sync_capable = False
     async_capable = True
@@ -60,7 +60,7 @@ def test_process_view_stays_synchronous():
 
 
 def wrap_as_sentry_does(monkeypatch, names):
-    """Wrap each imported middleware, and hide process_view from iscoroutinefunction, as sentry-sdk 2.40 does."""
+    """Wrap each imported middleware as sentry-sdk 2.40 does, which hides ``process_view`` from iscoroutinefunction."""
     original = base.import_string
 
     def wrapped_import(dotted_path):
@@ -85,7 +85,7 @@ def wrap_as_sentry_does(monkeypatch, names):
 
 
 @pytest.mark.parametrize("route", ["/ok/", "/async/ok/"])
-def test_wrapped_middleware_answers(monkeypatch, route):
+def test_wrapped_middleware_is_supported(monkeypatch, route):
     names = []
     wrap_as_sentry_does(monkeypatch, names)
     app = get_asgi_application()
@@ -96,7 +96,7 @@ def test_wrapped_middleware_answers(monkeypatch, route):
     assert counts.hops == (route == "/ok/")
 
 
-def test_patched_handler_call_is_used(monkeypatch):
+def test_patched_handler_is_called(monkeypatch):
     called = []
     original = ASGIHandler.__call__
 
@@ -110,7 +110,7 @@ def test_patched_handler_call_is_used(monkeypatch):
     assert called == ["/ok/"]
 
 
-def test_wrapped_factory_result_is_returned(monkeypatch):
+def test_result_of_patched_factory_is_returned(monkeypatch):
     original = asgi.get_asgi_application
     monkeypatch.setattr(asgi, "get_asgi_application", lambda: ("wrapped", original()))
     word, app = get_asgi_application()
@@ -136,7 +136,7 @@ def test_django_classes_are_restored():
     assert not issubclass(before, middleware.HopsToBlock)
 
 
-def test_unknown_middleware_raises_djangos_error():
+def test_unknown_middleware_raises_import_error():
     with override_settings(MIDDLEWARE=["nowhere.Middleware"]), pytest.raises(ImportError, match="nowhere"):
         get_asgi_application()
 
@@ -157,7 +157,7 @@ def test_receivers_of_djangos_handler_are_called(signal):
 
 
 @pytest.mark.parametrize("make", [asgi.get_asgi_application, get_asgi_application])
-def test_outer_context_chooses_the_thread(make):
+def test_outer_thread_sensitive_context_is_used(make):
     async def main():
         async with ThreadSensitiveContext():
             outer = await sync_to_async(lambda: threading.current_thread().name)()

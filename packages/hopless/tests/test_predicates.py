@@ -1,6 +1,6 @@
-"""Test each predicate separately.
+"""Test the predicates that decide whether a hook of Django's middleware can block.
 
-A hook that can block must run in a thread, and a predicate that wrongly denies this must be detected.
+A hook that can block must run in a thread. The tests must also detect a predicate that wrongly claims that it can't.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ GZIP = {"headers": [(b"accept-encoding", b"gzip")]}
 FOREIGN = {"SESSION_ENGINE": "tests.project.sessions"}
 STORAGE = {"MESSAGE_STORAGE": "tests.project.sessions.Messages"}
 IN_SESSIONS = {"CSRF_USE_SESSIONS": True}
-# The conditions that each predicate must detect: the last part of a middleware's path and its hook, settings, a path,
-# and options of the request.
+# Conditions in which a hook blocks: the name of the middleware and its hook, settings, a path, and options of the
+# request.
 SEEN = [
     ("LoginRequiredMiddleware:view", {}, "/async/ok/", {}),
     ("FlatpageFallbackMiddleware:response", {}, "/nothing/", {}),
@@ -46,7 +46,7 @@ PATHS = {path.rpartition(".")[2]: path for path in middleware.KNOWN}
 
 
 def ran_in_the_loop(hook, settings, path, options, predicates=None):
-    """Return whether one of Django's hooks ran in the thread of the event loop during a request."""
+    """Send a request, and return whether the hook ran in the event loop's thread."""
     name, _, of = hook.partition(":")
     original = import_string(PATHS[name])
     method, threads = getattr(original, f"process_{of}"), []
@@ -72,7 +72,7 @@ def ran_in_the_loop(hook, settings, path, options, predicates=None):
     return threads[0] is threading.current_thread()
 
 
-def test_each_predicate_is_here():
+def test_all_predicates_are_tested():
     predicates = {f"{PATHS[name]}:{of}" for name, _, of in (seen[0].partition(":") for seen in SEEN)}
     assert predicates == {
         f"{path}:{of}"
@@ -101,5 +101,5 @@ NOT_SEEN = [
 
 
 @pytest.mark.parametrize("seen", NOT_SEEN, ids=lambda seen: f"{seen[0]} {seen[2]}")
-def test_other_hooks_run_in_loop(seen):
+def test_other_hooks_run_in_event_loop(seen):
     assert ran_in_the_loop(*seen)

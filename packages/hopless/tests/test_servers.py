@@ -1,4 +1,4 @@
-"""Test servers that fork, reload, or have several workers or event loops."""
+"""Test hopless with servers that fork, reload, or have several workers or event loops."""
 
 import contextlib
 import importlib.util
@@ -87,12 +87,12 @@ class Server:
         raise AssertionError((self.folder / "log").read_text())
 
     def require_kept_threads(self):
-        """Send 120 requests, eight at a time, and require that kept threads served them."""
+        """Send 120 requests, eight at a time, and check that kept threads serve them."""
         paths = ["/users/", "/async/users/", "/in-thread/?leave=x", "/ok/", "/async/ok/", "/in-thread/?leave=x"] * 20
         with ThreadPoolExecutor(8) as clients:
             answers = list(clients.map(self.get, paths))
         assert {text for path, text in zip(paths, answers, strict=True) if "ok" in path} == {"ok"}
-        # With Django's own handler, each request has a new thread without state from earlier requests.
+        # With Django's handler, each request would run in a new thread without state of earlier requests.
         assert "x" in {json.loads(text)["left"] for path, text in zip(paths, answers, strict=True) if "thread" in path}
 
 
@@ -113,14 +113,14 @@ def start(tmp_path):
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_servers_keep_threads(start, name):
+def test_threads_are_kept_on_servers(start, name):
     server = start(name)
     server.require_kept_threads()
     if "preload" in name:
         assert server.loaded == [server.folder / f"loaded-{server.process.pid}"]
 
 
-def test_reload_keeps_serving(start):
+def test_requests_are_served_after_reload(start):
     server = start("uvicorn-reload")
     server.require_kept_threads()
     before = server.loaded

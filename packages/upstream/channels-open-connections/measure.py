@@ -1,7 +1,7 @@
-"""Measure the CPU time and the changes of thread for a message that an asynchronous consumer handles.
+"""Measure the CPU time and the changes of thread that an asynchronous consumer needs to handle a message.
 
-``python measure.py STOCK PATCHED [ROUNDS]``: the arguments are two folders with a package ``channels``, which are
-measured alternately.
+``python measure.py STOCK PATCHED [ROUNDS]``: STOCK and PATCHED are folders that contain a package ``channels``. Each
+round measures both packages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MESSAGES = 5_000
 
 
 def one() -> None:
-    """Print the microseconds of CPU time and the hops for a message, with the ``channels`` on PYTHONPATH."""
+    """Measure the package ``channels`` on PYTHONPATH: print the microseconds of CPU time and the hops per message."""
     from django.conf import settings
 
     settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}})
@@ -59,7 +59,7 @@ def main(stock: str, patched: str, rounds: str = "5") -> None:
             figures.append((cpu, hops))
     for name, folder in (("stock", stock), ("patched", patched)):
         cpu, hops = (statistics.median(column) for column in zip(*found[folder], strict=True))
-        print(f"{name}: {cpu:.1f} µs of CPU time and {hops:g} hops a message (median of {rounds} rounds)")
+        print(f"{name}: {cpu:.1f} µs of CPU time and {hops:g} hops per message (median of {rounds} rounds)")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Write comment.md for Django's ticket #37177 from a run of the study ``hops``: ``python comment.py RUN``."""
+"""Write comment.md, a comment for Django's ticket #37177, from a run of the study ``hops``.
+
+Usage: ``python comment.py RUN``, with the folder of the run.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +10,36 @@ import json
 import sys
 from pathlib import Path
 
-# The labels of the study and their descriptions.
+# The rows of the table: the labels of the study's setups, with their descriptions.
 ROWS = {
     "asgi": "Django as it is, the seven middleware of `startproject`",
-    "synchronous-middleware": "the same with `async_capable = False` (like #21523)",
-    "hopless-middleware": "middleware that hops only where a hook can block",
-    "hopless": "also with kept threads, and a handler without a thread if nothing blocks",
+    "synchronous-middleware": "the seven middleware with `async_capable = False` (like #21523)",
+    "hopless-middleware": "middleware that hops only if a hook can block",
+    "hopless": "the same middleware, kept threads, and no thread if nothing blocks",
     "no-middleware": "Django as it is, no middleware",
     "wsgi": "Gunicorn's threads (WSGI)",
 }
-WARNING = "**Preliminary: made from a run that is not committed. Not to be sent.**\n\n"
-TEXT = """{warning}Some numbers for this ticket and for #21523, from a benchmark that starts each variant again in
-every block, interleaves the load and compares within blocks (study `hops`, {blocks} blocks).
+WARNING = "**Preliminary, from a run that isn't committed. Don't send this comment.**\n\n"
+TEXT = """{warning}Here are measurements for this ticket and for #21523. The benchmark starts each variant again
+in every block, interleaves the load and compares variants within blocks (study `hops`, {blocks} blocks).
 {versions}.
-One core for the server, one for the load, 10 connections, a view that answers `OK`. Requests/s, CPU time per request,
-and each relative to the first row:
+The server has one core, the load generator another core and 10 connections, and the view answers `OK`. The table shows
+requests/s and CPU time per request, each with its ratio to the first row:
 
 | | sync view | | async view | |
 | --- | --- | --- | --- | --- |
 {rows}
 
-- Middleware and its hops are most of the cost of such a request under ASGI. Without middleware, it takes {none}
-  of the CPU time (sync and async view).
-- Synchronous middleware that shares its hops (#21523) takes {shared}, without changes in projects.
+- Under ASGI, middleware and its hops are most of the cost of such a request. Without middleware, the CPU time is
+  {none} for the sync and the async view.
+- With synchronous middleware that shares its hops (#21523), the CPU time is {shared}, without changes in projects.
 - Most hooks of Django's own middleware can't block: a session that wasn't changed, CSRF, messages, the common
-  middleware. In the event loop they don't need a hop. With a predicate for each hook and otherwise unchanged classes of
-  Django, it takes {twins}. With kept threads and a handler without a thread if nothing blocks, it takes {all}.
+  middleware. In the event loop, these hooks don't need a hop. With a predicate for each hook, and otherwise unchanged
+  Django classes, the CPU time is {twins}. With kept threads as well, and no thread if nothing blocks, it is {all}.
 - A view that works longer saves the same milliseconds, so its ratio is smaller.
 
 Each ratio is a ratio of medians. The run contains the intervals and all trials. The third and fourth rows use a package
-outside Django. With and without it, the same tests of Django fail in the asynchronous chain.
+that isn't part of Django. With and without this package, the same Django tests fail in the asynchronous chain.
 
 Measured: {run}.
 """
@@ -47,7 +50,7 @@ def main(run: Path) -> None:
     with open(run / "summary.csv", encoding="utf-8", newline="") as file:
         found = {(row["label"], row["test"]): row for row in csv.DictReader(file)}
     if invalid := sorted({label for (label, _), row in found.items() if int(row["invalid"])}):
-        sys.exit(f"{run} has invalid trials ({', '.join(invalid)}): take another run")
+        sys.exit(f"{run}: has invalid trials of {', '.join(invalid)}. Use another run")
 
     def ratio(label: str, test: str, column: str) -> str:
         return f"x{float(found[label, test][column]) / float(found['asgi', test][column]):.2f}"
@@ -78,7 +81,7 @@ def main(run: Path) -> None:
         shared=both("synchronous-middleware"),
         twins=both("hopless-middleware"),
         all=both("hopless"),
-        run=run.name if committed else "a run that is not committed",
+        run=run.name if committed else "a run that isn't committed",
     )
     Path(__file__).with_name("comment.md").write_text(text, encoding="utf-8")
 

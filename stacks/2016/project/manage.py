@@ -1,4 +1,4 @@
-"""Run the commands of Django 1.11, and `runworker` of Channels."""
+"""Run Django's management commands, including `runworker` from Channels."""
 
 import os
 import sys

@@ -13,14 +13,14 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DEBUG = False
 SECRET_KEY = os.environ.get("SECRET_KEY", "only-for-benchmarks-it-guards-nothing")
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-# Clients connect to the address that the servers listen on.
+# Clients connect to the address on which the servers listen.
 more_hosts = (os.environ.get("BENCH_BIND"), *os.environ.get("ALLOWED_HOSTS", "").split(","))
 ALLOWED_HOSTS += [host for host in more_hosts if host]
 
 # Applications, middleware and templates come from `django-admin startproject`, without the admin site and static files,
 # because most projects run them. The middleware doesn't access the database, because Django loads sessions, users and
-# messages at their first use. All of it costs time. Under ASGI each synchronous middleware costs a change of thread, as
-# in the projects of the readers.
+# messages at their first use. All of this costs time. Under ASGI, each synchronous middleware costs a change of thread,
+# as in most projects.
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -1,4 +1,4 @@
-"""Read the project's database from the environment. docs/endpoints.rst gives the reasons."""
+"""Read the settings of the project's database from the environment. docs/endpoints.rst explains them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,20 +6,20 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-ASYNC_ENGINE = "django_async_backend.db.backends.postgresql"  # its synchronous half is Django's backend
+ASYNC_ENGINE = "django_async_backend.db.backends.postgresql"  # its synchronous part is Django's backend
 POOL = 16  # connections per process; with six processes, they stay below PostgreSQL's default limit of 100
 
 
 def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str, Any]]:
-    """Return the setting DATABASES for `DATABASE_URL`. By default, it is SQLite's `db.sqlite3` in the directory.
+    """Return the setting DATABASES for `DATABASE_URL`. The default is SQLite's `db.sqlite3` in the directory.
 
     Raises:
-        ImproperlyConfigured: If a variable of the environment has an invalid value.
+        ImproperlyConfigured: If an environment variable has an invalid value.
     """
     url = environ.get("DATABASE_URL") or "sqlite:///db.sqlite3"
     keep = environ.get("CONN_MAX_AGE") or None
     if keep is not None and not (keep.isdecimal() or keep == "none"):
-        raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}. Whole seconds, or none, are needed")
+        raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}. Whole seconds or none is needed")
     if url.startswith("sqlite:///"):
         if environ.get("ASYNC_BACKEND"):
             raise ImproperlyConfigured("ASYNC_BACKEND needs PostgreSQL. Set DATABASE_URL")
@@ -32,18 +32,18 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
             database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": POOL}
     else:
         scheme = url.partition("://")[0]
-        raise ImproperlyConfigured(f"DATABASE_URL starts with {scheme!r}; sqlite:///FILE and postgresql:// are allowed")
+        raise ImproperlyConfigured(f"DATABASE_URL starts with {scheme!r}. sqlite:///FILE or postgresql:// is needed")
     return {"default": {**database, "CONN_MAX_AGE": None if keep == "none" else int(keep or 0)}}
 
 
 def sqlite(file: Path) -> dict[str, Any]:
-    """Return SQLite's settings for several processes from its documentation. `prepare` sets the journal to WAL."""
+    """Return the settings that SQLite recommends for several processes. `prepare` sets the journal mode to WAL."""
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": file,
         "OPTIONS": {
             "timeout": 20,  # seconds to wait for another writer, before "database is locked"
-            # otherwise a transaction that starts with a read couldn't wait for another writer
+            # in other modes, a transaction that starts with a read can't wait for another writer
             "transaction_mode": "IMMEDIATE",
             "init_command": "PRAGMA synchronous=NORMAL",  # safe with WAL: a power cut loses at most the last writes
         },
@@ -61,5 +61,5 @@ def postgresql(url: str) -> dict[str, Any]:
         raise ImproperlyConfigured(f"DATABASE_URL: {str(error).strip()}") from None
     name = options.pop("dbname", None)
     if not name:
-        raise ImproperlyConfigured("DATABASE_URL: the name of the database is missing: postgresql://HOST/NAME")
+        raise ImproperlyConfigured("DATABASE_URL: the name of the database is missing. Use postgresql://HOST/NAME")
     return {"ENGINE": "django.db.backends.postgresql", "NAME": name, "OPTIONS": options}

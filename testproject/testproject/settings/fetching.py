@@ -46,7 +46,7 @@ def fetching(environ: Mapping[str, str]) -> Fetching:
         raise ImproperlyConfigured(f"HTTP_CLIENT is {client!r}. Allowed: {', '.join(CLIENTS)}")
     keep_alive = environ.get("FETCH_KEEP_ALIVE") or "1"
     if keep_alive not in ("0", "1"):
-        raise ImproperlyConfigured(f"FETCH_KEEP_ALIVE is {keep_alive!r}; 1 or 0 is allowed")
+        raise ImproperlyConfigured(f"FETCH_KEEP_ALIVE is {keep_alive!r}. 1 or 0 is needed")
     path = environ.get("ORIGIN_PATH") or "/"
     if not PATH.fullmatch(path):
         raise ImproperlyConfigured(f"ORIGIN_PATH is {path!r}. A path such as /news is needed")
@@ -58,7 +58,7 @@ def fetching(environ: Mapping[str, str]) -> Fetching:
         timeout_s=_seconds(environ, "FETCH_TIMEOUT", 10.0, *TIMEOUT_S),
         keep_alive=keep_alive == "1",
         url=_loopback(environ.get("ORIGIN_URL", "")),
-        url_file=Path(folder) / "origin.url" if folder else None,  # the service writes it (supervisor/origin.sh)
+        url_file=Path(folder) / "origin.url" if folder else None,  # the service writes this file (supervisor/origin.sh)
         path=path,
     )
 
@@ -68,7 +68,7 @@ def _whole(environ: Mapping[str, str], name: str, default: int, low: int, high: 
     if not given:
         return default
     if not (given.isascii() and given.isdecimal() and len(given) < 10 and low <= int(given) <= high):
-        raise ImproperlyConfigured(f"{name} is {given!r}; {low} to {high} is allowed")
+        raise ImproperlyConfigured(f"{name} is {given!r}. {low} to {high} is needed")
     return int(given)
 
 
@@ -81,12 +81,12 @@ def _seconds(environ: Mapping[str, str], name: str, default: float, low: float, 
     except ValueError:
         seconds = math.nan
     if not low <= seconds <= high:
-        raise ImproperlyConfigured(f"{name} is {given!r}; {low:g} to {high:g} seconds are allowed")
+        raise ImproperlyConfigured(f"{name} is {given!r}. {low:g} to {high:g} seconds are needed")
     return seconds
 
 
 def _loopback(url: str) -> str | None:
-    """Return the URL without its final slash. Fetches are load, so the host must be the loopback interface."""
+    """Return the URL without its final slash. Fetches are a load, so the origin must be on the loopback interface."""
     if not url:
         return None
     try:

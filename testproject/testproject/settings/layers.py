@@ -7,25 +7,25 @@ from django.core.exceptions import ImproperlyConfigured
 
 Layer = dict[str, Any]
 
-# redis-py 8 allows 100 connections by default and then raises an error. A process with thousands of WebSockets sends to
-# many of them at once.
+# By default, redis-py 8 raises an error if more than 100 connections are needed. A process with thousands of WebSockets
+# sends messages to many of them at once.
 MAX_CONNECTIONS = 4096
 
 
 def layer(environ: Mapping[str, str]) -> Layer:
-    """Return the layer that `CHANNEL_LAYER` names, by default the layer in memory.
+    """Return the layer that `CHANNEL_LAYER` names, by default the in-memory layer.
 
     Raises:
         ImproperlyConfigured: If the name is unknown, or the layer needs other variables.
     """
     wanted = environ.get("CHANNEL_LAYER") or "memory"
     if wanted not in LAYERS:
-        raise ImproperlyConfigured(f"CHANNEL_LAYER is {wanted!r}. There are: {', '.join(LAYERS)}")
+        raise ImproperlyConfigured(f"CHANNEL_LAYER is {wanted!r}. Allowed: {', '.join(LAYERS)}")
     return LAYERS[wanted](environ)
 
 
 def memory(environ: Mapping[str, str]) -> Layer:
-    """Return Channels' layer within one process."""
+    """Return Channels' in-memory layer, which works within one process."""
     return {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 
 
@@ -61,7 +61,7 @@ def over_redis(environ: Mapping[str, str], backend: str, connections: int, **con
         prefix = "asgi"
     else:
         raise ImproperlyConfigured("Set REDIS_URL, or source supervisor/defaults.sh, which sets RUN_DIR.")
-    # The layer blocks for five seconds in BZPOPMIN, and redis-py 8 by default stops waiting after five seconds.
+    # The layer blocks for five seconds in BZPOPMIN, and by default, redis-py 8 stops waiting after five seconds.
     host = {"address": address, "socket_timeout": None, "max_connections": connections}
     return {"BACKEND": backend, "CONFIG": {"hosts": [host], "prefix": prefix, **config}}
 

@@ -1,4 +1,4 @@
-"""Choose the middleware of a setup: the usual one, or, for the study `sync-or-async`, a number of empty middlewares."""
+"""Choose the middleware of a setup: Django's usual middleware or, for the study `sync-or-async`, empty middleware."""
 
 import re
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ WANTED = re.compile(r"(?P<usual>usual\+)?(?P<count>[0-9]{1,2})-(?P<kind>sync|asy
 def middleware(environ: Mapping[str, str]) -> list[str]:
     """Return the setting MIDDLEWARE for `MIDDLEWARES`.
 
-    * `7-sync`: seven synchronous middlewares that do nothing, instead of the usual ones.
-    * `usual+1-sync`: the usual ones, then one synchronous middleware that does nothing.
-    * `usual-sync`: the usual ones, all of them synchronous.
-    * no value: the usual ones.
+    * `7-sync`: seven synchronous middlewares that do nothing, instead of the usual middleware.
+    * `usual+1-sync`: the usual middleware, then one synchronous middleware that does nothing.
+    * `usual-sync`: the usual middleware, all of it synchronous.
+    * no value: the usual middleware.
 
     Raises:
         ImproperlyConfigured: If the variable has another value.
@@ -35,7 +35,7 @@ def middleware(environ: Mapping[str, str]) -> list[str]:
         return USUAL
     match = WANTED.fullmatch(wanted)
     if match is None:
-        raise ImproperlyConfigured(f"MIDDLEWARES is {wanted!r}; such as 0-sync, 7-async or usual+1-sync is allowed")
+        raise ImproperlyConfigured(f"MIDDLEWARES is {wanted!r}. A value such as 0-sync or usual+1-sync is needed")
     if match["sync"]:
         return [f"endpoints.synchronous.{path.rpartition('.')[2]}" for path in USUAL]
     nothing = [f"endpoints.nothing.{match['kind']}_nothing"] * int(match["count"])

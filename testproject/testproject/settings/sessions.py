@@ -16,11 +16,11 @@ ENGINES = {
     "cookies": "django.contrib.sessions.backends.signed_cookies",
     "datastore": "datastore_sessions.backend",
 }
-IN_REDIS = ("redis", "cached_db")  # a cache in the memory of each process would give old answers in the other processes
+IN_REDIS = ("redis", "cached_db")  # a cache in the memory of one process would return old data in other processes
 STATE_BYTES = (1024, 65_536)
 STATE_BYTES_USUALLY = 8192
 MAX_IN_COOKIE = 2048  # browsers allow 4096 bytes for a cookie; encrypted, signed and encoded, these bytes are 2.9 KB
-MAX_CONNECTIONS = 1000  # redis-py 8 by default allows 100 and then raises an error
+MAX_CONNECTIONS = 1000  # by default, redis-py 8 raises an error if more than 100 are needed
 TIMEOUT_S = 5.0
 
 
@@ -50,7 +50,7 @@ def sessions(environ: Mapping[str, str]) -> Sessions:
     if where in IN_REDIS:
         caches, service = _redis(environ, run_dir)
     elif where == "datastore" and run_dir is not None and not environ.get("DATASTORE_EMULATOR_HOST"):
-        service = run_dir / "datastore.http"  # loadtests/services/datastore writes it
+        service = run_dir / "datastore.http"  # loadtests/services/datastore writes this file
     elif where == "file" and run_dir is not None:
         folder = str(run_dir / "sessions")
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -64,7 +64,7 @@ def _redis(environ: Mapping[str, str], run_dir: Path | None) -> tuple[dict[str, 
     elif run_dir is not None:
         socket = run_dir / "redis.sock"  # the socket of supervisor/redis.sh
         address, prefix = f"unix://{socket}", "questionnaire"
-    else:  # Django isn't serving requests, or the machine has a Redis server
+    else:  # for commands that don't serve requests, or for a Redis server of the machine
         socket, address, prefix = None, "redis://127.0.0.1:6379/0", "questionnaire"
     options = {"max_connections": MAX_CONNECTIONS, "socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
     backend = "django.core.cache.backends.redis.RedisCache"
@@ -77,6 +77,6 @@ def _state_bytes(environ: Mapping[str, str], where: str) -> int:
     if not given:
         return min(STATE_BYTES_USUALLY, high)
     if not (given.isascii() and given.isdecimal() and len(given) < 10 and low <= int(given) <= high):
-        why = ", because a browser doesn't keep a larger cookie" if where == "cookies" else ""
-        raise ImproperlyConfigured(f"QUESTIONNAIRE_STATE_BYTES is {given!r}; {low} to {high} are allowed{why}")
+        why = ", because browsers drop larger cookies" if where == "cookies" else ""
+        raise ImproperlyConfigured(f"QUESTIONNAIRE_STATE_BYTES is {given!r}. {low} to {high} is needed{why}")
     return int(given)

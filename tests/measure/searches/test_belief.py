@@ -11,7 +11,7 @@ def clear(passes):
 
 
 def counted(late, rate, seconds=30.0):
-    """Return a probe with ``late`` times as many late requests as a p99 below 50 ms allows."""
+    """Return the judgement of a probe with ``late`` times as many late requests as a p99 below 50 ms allows."""
     sent = rate * seconds
     outcome = Outcome.PASS if late <= 1 else Outcome.FAIL
     return Judgement(outcome, "", clear=False, tail=Tail(0.01 * late * sent, 0.01 * sent, sent, 0.05 * rate, sent))
@@ -26,7 +26,7 @@ def believing(*probes):
 
 
 def overloaded(answered):
-    """Return the estimate after an overload of 2,000 requests of which all except this number were late."""
+    """Return the estimate after an overload of 2,000 requests, of which only this number was answered on time."""
     belief = believing()
     tail = Tail(2000.0 - answered, 20.0, 2000.0, 100.0, answered)
     belief.overloaded(2000.0, [Judgement(Outcome.FAIL, "", clear=False, tail=tail)])
@@ -45,7 +45,7 @@ def test_contradicting_probe_is_outvoted():
     assert 880 < belief.capacity < 1000
 
 
-def test_overload_shows_capacity_with_steepness():
+def test_overload_shows_capacity_and_steepness():
     assert overloaded(answered=1000).capacity < overloaded(answered=1400).capacity < 1400
     assert overloaded(answered=1000).spread < believing().spread
     near, far = overloaded(answered=1020), overloaded(answered=1020)
@@ -55,7 +55,7 @@ def test_overload_shows_capacity_with_steepness():
 
 
 @pytest.mark.parametrize("answered", [0, 1950])
-def test_missing_queue_shows_no_speed(answered):
+def test_overload_without_queue_is_ignored(answered):
     assert overloaded(answered=answered).capacity == believing().capacity
 
 

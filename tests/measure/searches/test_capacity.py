@@ -38,7 +38,7 @@ def test_rate_is_found_within_three_percent(capacity):
     assert len(found.records) <= 25
 
 
-def test_search_doubles_bisects_confirms():
+def test_search_doubles_bisects_and_confirms():
     found = run(up_to(700))
     probes = [record.probe for record in found.records]
     purposes = [probe.purpose for probe in probes]
@@ -94,7 +94,7 @@ def at_most(rate):
             LimitedBy.GENERATOR,
             "the load generator was the limit, not the server",
         ),
-        # Below the generator's limit, the server's limit is still found.
+        # A server's limit below the generator's limit is still found.
         (generator_stops_at_1500, None, 1300, 1300, LimitedBy.SERVER, "within the objective"),
         (up_to(10_000), at_most(1000), 1000, None, LimitedBy.MAX_RATE, f"at least 1,000 {HIGHEST}"),
         (up_to(10_000), at_most(4.2345), 4.2345, None, LimitedBy.MAX_RATE, f"at least 4.23 {HIGHEST}"),
@@ -106,7 +106,7 @@ def at_most(rate):
         (up_to(700), SearchPlan(max_probes=6), None, 800, LimitedBy.PROBES, "inconclusive after 6 probes"),
     ],
 )
-def test_limit_of_the_rate_is_named(answer, plan, rate, above, limited_by, sentence):
+def test_limit_has_a_reason(answer, plan, rate, above, limited_by, sentence):
     found = run(answer, plan)
     assert found.limited_by is limited_by
     assert found.rate == (rate and pytest.approx(rate, rel=0.031))
@@ -117,7 +117,7 @@ def test_limit_of_the_rate_is_named(answer, plan, rate, above, limited_by, sente
 def test_percentile_sets_the_probe_duration():
     found = run(up_to(30), SearchPlan(requests=1000))
     assert found.rate == pytest.approx(30, rel=0.031)
-    # The first probes are shorter, because the confirming probes correct a wrong step.
+    # The first probes may be shorter, because the confirming probes correct their errors.
     share = {Purpose.DOUBLE: 0.2, Purpose.BISECT: 0.5, Purpose.CONFIRM: 1.0}
     shortest = {Purpose.DOUBLE: 2.0, Purpose.BISECT: 4.0, Purpose.CONFIRM: 30.0}
     for record in found.records:
@@ -149,7 +149,7 @@ def timed(answer, max_s):
     return step
 
 
-def test_last_time_is_kept_for_confirmation():
+def test_time_is_reserved_for_confirmation():
     found = timed(up_to(700), 47)
     assert [record.probe.rate for record in found.records] == [100, 200, 400, 800, 400]
     assert found.records[-1].probe.purpose is Purpose.CONFIRM
@@ -168,7 +168,7 @@ def test_early_time_limit_leaves_no_result():
     assert "requests/s passed a probe, but wasn't confirmed" in unconfirmed.sentence
 
 
-def test_finished_search_accepts_no_probe():
+def test_finished_search_refuses_probes():
     search = CapacitySearch(SearchPlan(max_probes=1))
     search.record(PASS)
     with pytest.raises(ValueError, match="the search is over"):

@@ -1,4 +1,4 @@
-"""Test successive halving without servers and clocks."""
+"""Test successive halving with simulated trials."""
 
 import math
 
@@ -11,10 +11,10 @@ from tools.simulation import sweeps_and_searches
 
 
 def play(machine, value, broken=()):
-    """Run the state machine to its end.
+    """Run the state machine to its end, and return the rounds and the outcome.
 
     ``value(candidate, block)`` is None if contention made the trial invalid. ``broken`` contains (candidate, first
-    block of a round) if a setup failed. Return the rounds and the outcome.
+    block of a round) if a setup failed.
     """
     rounds = []
     while isinstance(step := machine.next(), Round):
@@ -29,7 +29,7 @@ SPEED = {"a": 100.0, "b": 90.0, "c": 80.0, "d": 70.0, "e": 60.0}
 
 
 def wobbling(one, block):
-    """Blocks differ much more than candidates. Within a block, the order is almost always correct."""
+    """Return values that differ more between blocks than between candidates, but are in the right order in a block."""
     return SPEED[one] * (1 + block % 3) * (1 + 0.01 * math.sin(7 * block + ord(one)))
 
 
@@ -49,7 +49,7 @@ def test_interval_uses_only_last_round():
         return wobbling(one, block) * (10 if one == "b" and block < 4 else 1)
 
     outcome = play(Halving("abcde", 1), lucky_at_first)[1]
-    # All rounds together prefer b. The last round, which isn't biased, doesn't.
+    # All rounds together prefer b, but only the last round is unbiased.
     assert (outcome.pick, outcome.runner_up) == ("a", "b")
     assert outcome.ratio == pytest.approx(1 / 0.9, rel=0.03)
     assert outcome.low > 1
@@ -66,7 +66,7 @@ def test_failing_candidate_is_dropped():
     assert play(Halving("abc", 1), wobbling, broken={("a", 1), ("b", 1)})[1] == AdviceOutcome("c")
 
 
-def test_spoiled_candidate_has_not_lost():
+def test_disturbed_candidate_is_not_dropped():
     rounds, outcome = play(
         Halving("abcde", 1), lambda one, block: None if (one, block) == ("a", 1) else wobbling(one, block)
     )
@@ -74,7 +74,7 @@ def test_spoiled_candidate_has_not_lost():
     assert outcome.pick == "a"
 
 
-def test_halving_costs_few_trials():
+def test_halving_needs_few_trials():
     assert halving.plan(12, 1) == [(12, 1), (6, 2), (3, 4), (2, 8)]
     assert halving.trials(12, 1) == 52
     assert halving.grid_trials(12, 1) == 12 * 15

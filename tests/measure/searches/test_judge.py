@@ -11,11 +11,11 @@ OBJECTIVES = {
     "deliveries": parse("lag p99<100ms", OF_DELIVERIES),
     "streams": parse("delay p99<100ms, p99<500ms", OF_STREAMS),
 }
-ANSWERED = 9995  # of 10,000 requests, of which five are in flight
+ANSWERED = 9995  # of 10,000 requests; the last five are in flight
 
 
 def measured(p99=20.0, ok=10_000, errors=0, backlog=(5,) * 10, delay_p99=20.0, **seen):
-    """Return a probe at 1,000 requests/s for 10 s. It is successful except for the given values."""
+    """Return the figures of a successful probe at 1,000 requests/s for 10 s, with the given changes."""
     times = {"p99": p99, "lag p99": p99, "delay p99": delay_p99}
     return ProbeFigures(1000.0, 10_000, ok, errors, times, timeline(backlog), **seen)
 
@@ -43,7 +43,7 @@ def second(sent, ok, errors=0, p50_ms=None, p99_ms=None):
         ("requests", {"backlog": range(20, 220, 20)}, Outcome.FAIL, "the backlog grew", False),
         ("requests", {"lost": "11 errors by second 1"}, Outcome.FAIL, "11 errors by second 1", False),
         ("requests", {"generator_limit": "no core left", "p99": 900.0}, Outcome.INVALID, "no core left", False),
-        ("requests", {"missing": 0.5}, Outcome.PASS, "within", True),  # for a load without deliveries
+        ("requests", {"missing": 0.5}, Outcome.PASS, "within", True),  # this load has no deliveries
         ("deliveries", {}, Outcome.PASS, "within", True),
         ("deliveries", {"p99": 120.0}, Outcome.FAIL, "lag p99 120.0 ms, at most 100 ms", False),
         ("deliveries", {"missing": 0.0001}, Outcome.PASS, "within", True),
@@ -68,17 +68,17 @@ def test_late_deliveries_count_as_messages():
     assert tail == Tail(60.5, pytest.approx(100), 10_000, pytest.approx(100), ANSWERED)
 
 
-def test_late_share_is_kept_with_allowance():
+def test_late_requests_have_an_allowance():
     assert judge(measured(), OBJECTIVE).tail is None
     passed = judge(measured(p99=40.0, over={"p99": 60}), OBJECTIVE).tail
-    assert passed == Tail(60, pytest.approx(100), 10_000, pytest.approx(50), ANSWERED)  # limit of 50 ms at 1,000/s
-    # Stopped after two of ten seconds, with 150 requests. 50 of them are only in progress, and 20 are allowed by then.
+    assert passed == Tail(60, pytest.approx(100), 10_000, pytest.approx(50), ANSWERED)  # 50 are due within 50 ms
+    # The probe was stopped after 2 of 10 s with 150 open requests. 50 of them aren't late yet, and 20 may be late.
     stopped = judge(measured(backlog=(5, 150), over={"p99": 40}, lost="late"), OBJECTIVE).tail
     assert stopped == Tail(140, pytest.approx(20), 2000, pytest.approx(50), 1850)
     assert judge(measured(errors=11, over={"p99": 60}), OBJECTIVE).tail is None
 
 
-def test_tail_belongs_to_tightest_limit():
+def test_late_requests_use_tightest_limit():
     probe = ProbeFigures(100, 1000, 1000, 0, {"p50": 15.0, "p99": 45.0}, over={"p50": 100, "p99": 9})
     tail = judge(probe, parse("p50<20ms, p99<50ms")).tail
     assert (tail.late, tail.allowed) == (9, pytest.approx(10))
@@ -91,26 +91,26 @@ def test_every_limit_of_the_objective_counts():
 
 
 def test_missing_percentile_is_an_error():
-    with pytest.raises(ValueError, match=r"holds no p99\.9. It has p99"):
+    with pytest.raises(ValueError, match=r"contains no p99\.9, only p99"):
         judge(measured(), parse("p99.9<50ms"))
 
 
 @pytest.mark.parametrize(
     ("seconds", "grows"),
     [
-        (timeline([5, 40, 10, 60, 5, 30, 50, 10, 20, 15]), False),  # it wavers
+        (timeline([5, 40, 10, 60, 5, 30, 50, 10, 20, 15]), False),  # the backlog varies
         (timeline(range(0, 90, 9)), False),  # below a hundredth of the rate
         (timeline(range(0, 110, 11)), True),
-        ([*timeline(range(0, 300, 30)), second(0, 200), second(0, 70)], True),  # it drains after the last request
+        ([*timeline(range(0, 300, 30)), second(0, 200), second(0, 70)], True),  # it shrinks after the load
     ],
 )
 def test_backlog_grows_by_one_percent(seconds, grows):
     assert backlog_grows(seconds, rate=1000) == grows
 
 
-def test_hopeless_probe_is_lost_early():
-    # In 10 s at 1,000/s, 10,000 requests are planned, and 100 may be late. The requests of the last 50 ms are only in
-    # progress.
+def test_hopeless_probe_stops_early():
+    # In 10 s at 1,000/s, 10,000 requests are planned, and 100 may be late. The requests of the last 50 ms aren't late
+    # yet.
     slow, slower = (second(1000, 1000, p50_ms=p50, p99_ms=60) for p50 in (10, 51))
     for seconds, why in (
         ([], None),
@@ -121,5 +121,5 @@ def test_hopeless_probe_is_lost_early():
         ([second(1000, 989, errors=11)], "11 errors by second 1, at most 10"),
     ):
         assert lost(seconds, 1000, 10, OBJECTIVE) == why
-    # The time to publish isn't a lag.
+    # A slow answer to the publisher isn't a late delivery.
     assert lost(timeline([1000]), 1000, 10, OBJECTIVES["deliveries"]) is None

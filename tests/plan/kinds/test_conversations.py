@@ -1,4 +1,4 @@
-"""Test the keys and metrics of WebSocket tests: lags, the last receiver, and delays of the generator."""
+"""Test the keys and metrics of WebSocket tests: lags, the last receiver, and the generator's delays."""
 
 import dataclasses
 import math
@@ -19,7 +19,7 @@ from tests.fixtures.studies import a_test, load_of
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_load_is_a_conversation(kind):
+def test_websocket_load_is_a_conversation(kind):
     test = conversing(kind)
     load = load_of(test)
     assert (load.protocol, load.conversation.does) == ("websocket", kind.removesuffix("-throughput"))
@@ -30,7 +30,7 @@ def test_load_is_a_conversation(kind):
     assert not test.same_as(conversing(kind, size=100))
 
 
-def test_only_a_rate_has_random_moments():
+def test_only_fixed_rates_are_random():
     echo, loop = conversing("echo"), load_of(conversing("echo-throughput"))
     assert (load_of(echo).rate, load_of(echo).arrival_seed) == (300, 7)
     assert echo.description == "echoes of 64 B at 300 messages per second, at random moments, over 50 connections"
@@ -49,8 +49,8 @@ def test_broadcast_has_receivers_in_rooms():
 @pytest.mark.parametrize(
     ("duration", "tail"), [("50s", ["lag_p99_ms"]), ("49s", ["lag_p95_ms"]), ("10s", ["lag_p95_ms"]), ("9s", [])]
 )
-def test_messages_limit_judged_lag_percentiles(duration, tail):
-    """Twenty messages a second, for any number of receivers."""
+def test_number_of_messages_limits_lag_percentiles(duration, tail):
+    """At twenty messages a second, the percentiles are the same for any number of receivers."""
     test = conversing("broadcast", duration=duration, receivers=10_000)
     assert [metric.name for metric in test.judged] == ["lag_p50_ms", *tail, "last_p50_ms", "cpu_us_per_delivery"]
     assert test.decisive.name == (tail or ["lag_p50_ms"])[0]
@@ -70,12 +70,12 @@ def test_connections_open_at_rate_or_limit():
     [
         ("connect", "WebSocket handshakes, 16 at a time"),
         ("echo", "echoes of 64 B as fast as 16 connections can"),
-        ("broadcast", "broadcasts of 64 B to 50 receivers as fast as they are taken"),
+        ("broadcast", "broadcasts of 64 B to 50 receivers as fast as they are accepted"),
     ],
 )
 def test_auto_rate_is_share_of_slowest(kind, finds_it):
     test = conversing(kind, rate="auto", share=0.25)
-    assert test.description.startswith(f"{test.short_description} at 25% of what the slowest setup holds")
+    assert test.description.startswith(f"{test.short_description} at 25% of the slowest setup's ceiling")
     assert test.ceiling_test.description.startswith(finds_it)
     settled = test.at_ceiling(1234.0)
     assert settled.ceiling_test is None
@@ -86,7 +86,7 @@ def test_auto_rate_is_share_of_slowest(kind, finds_it):
     ("consumer", "prefix", "dialect"),
     [("async", "/ws/", "plain"), ("sync", "/ws/sync/", "plain"), ("json", "/ws/json/", "json")],
 )
-def test_consumer_has_prefix_with_demand(consumer, prefix, dialect):
+def test_consumer_sets_prefix_and_feature(consumer, prefix, dialect):
     test = conversing("echo", consumer=consumer)
     load = load_of(test)
     assert (load.conversation.prefix, load.conversation.dialect, load.requests[0].path) == (prefix, dialect, prefix)
@@ -97,7 +97,7 @@ def test_consumer_has_prefix_with_demand(consumer, prefix, dialect):
     assert in_dialect(load, "socket.io").conversation == dataclasses.replace(load.conversation, dialect="socket.io")
 
 
-def test_compression_separates_tests():
+def test_compression_is_a_setup_feature():
     demands = conversing("echo", compression=True).work.setup_features
     refusing = {setup.name for setup in setups.find(["uvicorn-channels", "ws", "socketio"]) if setup.refuses(demands)}
     assert refusing == {"ws", "socketio"}
@@ -110,7 +110,7 @@ def test_only_idle_tests_run_sequentially():
     assert planned_seconds(study.quick()) < planned_seconds(study) / 2
 
 
-def test_studies_send_enough_for_p99():
+def test_shipped_studies_judge_the_tail():
     [idle] = study_of("idle").tests
     assert (idle.pace.duration_s, load_of(idle).warmup_s) == (2 * 20, 0)
     assert idle.planned_s == dataclasses.replace(idle, warmup_s=0.0).planned_s
@@ -136,7 +136,7 @@ SENT = dict.fromkeys(("planned", "sent", "ok"), 1000)
 
 @pytest.fixture
 def broadcast(build_run):
-    """Return a function that returns a trial of a broadcast with these fields in its result and its deliveries."""
+    """Return a function that returns a broadcast trial with these fields in its result, and in its deliveries."""
     run = build_run(labels=("gunicorn",), tests=(conversing("broadcast"),), blocks=1, change=delivering())
     [trial] = run.trials()
 
@@ -170,8 +170,8 @@ def test_incomplete_message_is_infinitely_late(broadcast):
     assert read("last_p50_ms", broadcast(older, planned=1000, sent=1000)) is None
 
 
-def test_lag_of_reading_is_unknown(broadcast):
-    """A quarter of the lag of 4 ms, and of the last receiver's 8 ms."""
+def test_lag_with_late_reading_is_unknown(broadcast):
+    """The generator's delay may be a quarter of the lag: of 4 ms, or of 8 ms for the last receiver."""
 
     def known(lain_ms, latest_ms, share=0.5):
         count = round(10_000 * share)
@@ -184,23 +184,23 @@ def test_lag_of_reading_is_unknown(broadcast):
     everything = {"lag_p50_ms", "lag_p99_ms", "last_p50_ms"}
     assert known(0.9, 0.9) == everything
     assert known(1.1, 1.1) == {"last_p50_ms"}
-    # The median delay of the last of ten receivers is a delay that one in fifteen deliveries exceeds.
+    # One in fifteen deliveries exceeds the median delay of the last of ten receivers.
     assert known(0.1, 2.04, share=0.05) == everything
     assert known(0.1, 2.04, share=0.08) == everything - {"last_p50_ms"}
 
 
 def test_bytes_are_divided_by_messages(broadcast):
     settled = {"ok": 1000, "billed": 1500}
-    # 3,000,000 bytes for 10,000 deliveries, and for half as many more that were sent while it settled.
+    # 3,000,000 bytes for 10,000 deliveries, and for 5,000 deliveries of the settling time.
     assert read("wire_bytes_per_delivery", broadcast({"in_time": 9990}, **settled)) == pytest.approx(200)
-    assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # older runs don't have them
+    assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # in older runs
 
 
 def test_sustained_broadcast_counts_deliveries(broadcast):
     asking = conversing("broadcast", rate="auto").ceiling_test
     assert (load_of(asking).rate, load_of(asking).arrival_seed, asking.fixed_rate) == (None, None, None)
     assert asking.decisive.name == "deliveries_per_s"
-    # In 10 s, 500 messages a second were accepted, and 2,500 of the deliveries arrived, 50 of each message.
+    # In 10 s, 500 messages a second were accepted, and 2,500 deliveries a second arrived on time, 50 for each message.
     assert asking.sustained_rate(broadcast({"in_time": 25_000}, rate=500.0, duration_s=10.0)) == 50
 
 
@@ -240,14 +240,14 @@ def test_broadcast_rates_count_deliveries():
     load = load_of(test)
     assert (test.pace.start_rate, load.rate, load.connections) == (2000, 200, 1)
     assert load.counts_each == 10
-    assert load.timeout_s == 2  # don't wait longer for the losses of an extra probe
+    assert load.timeout_s == 2  # a probe waits only 2 s for lost messages
     assert load_of(conversing("broadcast-capacity", objective="lag p99<5s")).timeout_s == 10
     plan = test.search[1]
     assert plan.requests == 10 * 1000  # a p99 needs a thousand messages, for any number of receivers
     assert plan.probe_s(2000.0, 1.0) == 5.0
 
 
-def test_study_knows_p99_in_each_probe():
+def test_short_probes_can_judge_p99():
     study = study_of("websocket-capacity")
     assert {test.kind.name for test in study.tests} == set(SEARCHES)
     for test in study.tests:

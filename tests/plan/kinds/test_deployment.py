@@ -19,7 +19,7 @@ def deployment(way, **keys):
     return a_test("deployment", **{"way": way, "path": "/wait?ms=20", "rate": 40, "duration": "20s", **keys})
 
 
-def test_both_kinds_of_clients_send_everything():
+def test_both_kinds_of_clients_send_requests():
     found = deployment("reload")
     assert [(one.name, one.closes, one.path) for one in load_of(found).requests] == [
         ("GET /wait?ms=20, keep-alive", False, "/wait?ms=20"),
@@ -35,7 +35,7 @@ def test_both_kinds_of_clients_send_everything():
     assert other.short_description.startswith("a mix of 2 requests while")
 
 
-def test_only_max_requests_tests_limit_workers():
+def test_only_max_requests_limits_workers():
     found = deployment("max-requests", max_requests=250, max_requests_jitter=100)
     assert found.start_options.knobs == (("MAX_REQUESTS", "250"), ("MAX_REQUESTS_JITTER", "100"))
     assert found.quick().start_options.knobs == (("MAX_REQUESTS", "60"), ("MAX_REQUESTS_JITTER", "20"))
@@ -63,9 +63,9 @@ def second(t, ok=40, errors=0, p50_ms=21.0, **ends):
 
 @pytest.fixture
 def tried(build_run):
-    """Return a function that returns a trial of 20 normal seconds with a replacement at 3.5 s.
+    """Return a function that returns a trial of 20 normal seconds, in which processes are replaced at 3.5 s.
 
-    The given seconds differ.
+    The given seconds replace normal seconds.
     """
     [trial] = build_run(labels=("gunicorn",), tests=(deployment("reload"),), blocks=1).trials()
 
@@ -85,14 +85,14 @@ def test_losses_are_reported_by_kind(tried):
     assert found == {"refused": 5, "reset": 4, "502/503": 5, "timed out": 3, "other": 2}
 
 
-def test_changed_seconds_count_after_start(tried):
+def test_disturbed_seconds_count_after_start(tried):
     assert disturbed_s(tried()) == 0
     two_phases = (second(3, p50_ms=900.0), second(8, ok=39, errors=1), second(9, ok=0, p50_ms=None))
     assert disturbed_s(tried(*two_phases)) == 3
-    assert disturbed_s(tried(second(1, p50_ms=900.0), t=3.5)) == 0  # not caused by the replacement
-    assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # always, as soon as the usual value is known
+    assert disturbed_s(tried(second(1, p50_ms=900.0), t=3.5)) == 0  # the replacement isn't the cause
+    assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # from the beginning, if the start is unknown
     assert disturbed_s(tried(*(second(at, ok=0, p50_ms=None) for at in range(17, 20)))) == math.inf
-    assert disturbed_s(tried(t=2.0)) is None  # two seconds don't show the normal values
+    assert disturbed_s(tried(t=2.0)) is None  # two seconds are too few to know the normal values
 
 
 def test_downtime_is_median_of_trials(tried):
@@ -110,7 +110,7 @@ def test_longest_wait_covers_all_requests(tried):
     assert kinds.metric("memory_after_mb").read(failed) == 112.5
     nothing = tried(replaced=0)
     assert (LONGEST.read(nothing), disturbed_s(nothing)) == (None, None)
-    assert deployment("reload").why_unknown(nothing) == "none of its processes was replaced"
+    assert deployment("reload").why_unknown(nothing) == "none of the server's processes was replaced"
 
 
 @pytest.mark.servers
@@ -127,6 +127,6 @@ def test_dropped_requests_are_counted(measured, server):
     assert result.outage_ms > 0
     assert losses(result) == {"refused": 0, "reset": 40, "502/503": 40, "timed out": 20, "other": 20}
     assert (lost_by(result, "keep-alive"), lost_by(result, "closing")) == (60, 60)
-    # One connection for each closing request. For the others, one for each lost connection and a few for simultaneous
-    # requests.
+    # Each request of a closing client opens a connection. Keep-alive clients open one for each lost connection, and a
+    # few for simultaneous requests.
     assert 100 + 30 <= server.opened() - opened < 200

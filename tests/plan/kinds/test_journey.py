@@ -23,7 +23,7 @@ def parsed(where="s.toml", **keys):
 
 @pytest.fixture
 def own(tmp_path):
-    """Return a function that returns the test of a journey in a file with this text, in a separate folder."""
+    """Return a function that writes a journey's file with this text and returns a test of the journey."""
 
     def parse(folder="a", text="", **keys):
         (tmp_path / folder).mkdir()
@@ -56,7 +56,7 @@ def test_new_users_form_open_loop():
     assert (test.description, test.condition) == (said, "at 2 new users a second")
 
 
-def test_own_journey_is_file_next_to_study(own, tmp_path):
+def test_journey_file_is_next_to_study(own, tmp_path):
     test = own(users=1, path="/shop/")
     assert load_of(test).users.journey == str((tmp_path / "a" / "mine.py").resolve())
     assert test.short_description == "the journey mine at /shop/"
@@ -90,9 +90,9 @@ def test_shipped_journeys_warm_up_completely(test):
         ({"users": 40, "duration": "18s"}, P99),
     ],
 )
-def test_unknown_p99_uses_next_percentile(own, test, judged):
+def test_unknowable_p99_uses_lower_percentile(own, test, judged):
     assert parsed(**test).judged[1] is judged
-    assert own(**test).judged[1] is P99  # the number of another journey's requests isn't known
+    assert own(**test).judged[1] is P99  # the number of requests in a user's own journey isn't known
 
 
 def test_several_injectors_share_the_users():
@@ -108,7 +108,7 @@ def test_quick_journey_thinks_less():
     assert max(quick.work.think_s) * 9 < 3.0
 
 
-def test_cost_belongs_to_a_journey():
+def test_cost_is_per_journey():
     test = parsed(users=64)
     assert test.judged[-1] is kinds.metric("cpu_ms_per_journey")
     of_its_own = [one.name for one in test.kind.metrics]
@@ -116,7 +116,7 @@ def test_cost_belongs_to_a_journey():
     assert "rps" not in of_its_own
     assert test.has_metric(kinds.metric("redis_cpu_ms_per_journey"))
     assert not test.has_metric(kinds.metric("redis_cpu_ms_per_request"))
-    assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # also known without a completed journey
+    assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # also if no journey was completed
 
 
 def searching(where="s.toml", **keys):
@@ -133,7 +133,7 @@ def test_most_users_are_whole_numbers():
         f"the journey questionnaire at {BEGIN}, the most users within p99<500ms, failures<0.1%, "
         "thinking for 0.25 to 0.5 s"
     )
-    # It needs an engine that can stop and knows when users were ready.
+    # The engine must support an early stop, and record when users were ready.
     assert (test.engine, test.pace.engine_features) == ("locust", {Feature.EARLY_STOP, Feature.RESPONSE_TIME})
     coming = searching(model="arrivals", start_rate=0.5)
     _, plan = coming.search
@@ -148,12 +148,12 @@ def test_each_probe_has_other_users():
     probe = first.probing(41.0, 8.0, 3)
     assert (probe.users.users, probe.connections, probe.duration_s, probe.rate) == (41, 41, 8.0, None)
     assert probe.arrival_seed not in (None, first.arrival_seed, first.probing(41.0, 8.0, 4).arrival_seed)
-    assert first.probing(1.0, 8.0, 3).connections == 2  # one user for each process
+    assert first.probing(1.0, 8.0, 3).connections == 2  # at least one user for each process
     coming = load_of(searching(model="arrivals")).probing(2.5, 8.0, 0)
     assert (coming.users.arrivals, coming.rate) == (2.5, None)
 
 
-def test_probe_duration_fits_the_percentile(tmp_path):
+def test_percentile_sets_probe_duration(tmp_path):
     (tmp_path / "mine.py").touch()
 
     def probe_s(rate, **keys):
@@ -161,7 +161,7 @@ def test_probe_duration_fits_the_percentile(tmp_path):
 
     assert probe_s(1.0, model="arrivals") == pytest.approx(1000 / 18.5, abs=0.1)
     assert probe_s(20.0, think=["1s", "1s"]) == pytest.approx(1000 / (20 * 18.5 / 8.75), abs=0.1)
-    assert probe_s(1.0, journey="mine.py") == 5.0  # the number of its requests isn't known
+    assert probe_s(1.0, journey="mine.py") == 5.0  # the number of requests isn't known
 
 
 def test_shipped_study_takes_33_minutes():

@@ -1,6 +1,6 @@
-"""Test that a new kind of test needs only a file next to the others.
+"""Test that a new kind of test needs only a file in the package kinds.
 
-The tests write this kind, and no other file knows it.
+The tests write this file, and no other file mentions the kind.
 """
 
 import dataclasses
@@ -69,7 +69,7 @@ TABLE = {"kind": NAME, "pings": 5, "colours": ["red", "blue"], "duration": "5s"}
 
 @pytest.fixture
 def test(tmp_path, monkeypatch):
-    """Return a test of the new kind. Its file is in a folder for kinds."""
+    """Write the file of the new kind to a folder for kinds, and return a test of this kind."""
     folder = tmp_path / "kinds"
     folder.mkdir()
     (folder / f"{NAME}.py").write_text(SOURCE, encoding="utf-8")
@@ -80,14 +80,14 @@ def test(tmp_path, monkeypatch):
 
 
 def pongs(label, test, block, result):
-    """Uvicorn needs half of gunicorn's time, and daphne about the same time as gunicorn."""
+    """Change the results: uvicorn needs half of gunicorn's time, and daphne about the same time as gunicorn."""
     typical = {"gunicorn": 4000, "uvicorn": 2000, "daphne": 4000 + block % 3}[label]
     return dataclasses.replace(result, waited=typical + block * block % 5)
 
 
 @pytest.fixture
 def run(build_run, test):
-    """Return a run of it, which is read from its folder."""
+    """Return a run with a test of the new kind, as read from its run folder."""
     return build_run(labels=("gunicorn", "uvicorn", "daphne"), tests=(test,), blocks=6, change=pongs)
 
 
@@ -97,7 +97,7 @@ def test_record_restores_the_fields(run, test):
     assert run.record.study.tests[0].same_as(test)
 
 
-def test_report_uses_the_kinds_words(run):
+def test_report_uses_terms_of_kind(run):
     page = page_of(run)
     [table] = section(page, "verdicts").tables
     reported = {row[0].text: [field.text for field in row[1:4]] for row in table.rows}

@@ -1,4 +1,4 @@
-"""Test the times and connections of HTTP requests."""
+"""Test keys that set the times and connections of HTTP requests."""
 
 import pytest
 

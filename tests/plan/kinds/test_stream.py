@@ -27,7 +27,7 @@ def test_streams_run_next_to_other_requests():
     assert (load.protocol, [one.path for one in load.requests], load.rate) == ("events", ["/json"], 125)
     assert (load.streams.count, load.streams.events, load.streams.interval_s) == (100, 20, 0.025)
     assert load.streams.request.path == "/events?generator=sync&events=20&every=25"
-    assert load.grace_s == pytest.approx(2.5)  # the length of a stream plus two seconds
+    assert load.grace_s == pytest.approx(2.5)  # the duration of a stream plus two seconds
     assert (load.bodies, load.streams.body) == ((None,), None)
     assert found.description == (
         "100 streams of 20 events (/events?generator=sync, one every 25 ms) and GET /json meanwhile at 125 requests "
@@ -58,7 +58,7 @@ def test_clients_may_leave_or_read_slowly():
     slow = load.slow_streams
     assert slow.request.path == "/either/events?events=40&every=50&size=100000"
     assert (slow.count, slow.pause_s, slow.leave_s, slow.body) == (5, 3, None, None)
-    assert load.grace_s == pytest.approx(7)  # until the slow clients have read the rest
+    assert load.grace_s == pytest.approx(7)  # the slow clients need this long to read the rest
     assert found.description.startswith(
         "100 streams of 40 events (/either/events, one every 50 ms) and GET / meanwhile, clients leaving after 1 s, "
         "5 slow clients next to them"
@@ -68,7 +68,7 @@ def test_clients_may_leave_or_read_slowly():
     assert not found.same_as(stream(leave="1s"))
 
 
-def test_views_of_disconnected_clients_are_known():
+def test_views_outlasting_clients_are_measured():
     leaving, staying, slowly = stream(leave="1s"), stream(), stream(slow=5)
     assert [leaving.has_metric(one) for one in (ENDED, IN_TIME, SERVED)] == [True, True, False]
     assert [slowly.has_metric(one) for one in (ENDED, IN_TIME, SERVED)] == [False, False, True]
@@ -80,7 +80,7 @@ def test_search_varies_only_the_streams():
     found = a_test("stream-capacity", start_rate=20, rate=50)
     objective, plan = found.search
     assert (str(objective), plan.unit, plan.whole) == ("delay p99<100ms, p99<500ms, errors<0.1%", "streams", True)
-    assert (plan.short_s, plan.long_s) == (4, 20)  # two consecutive streams, and a thousand other requests
+    assert (plan.short_s, plan.long_s) == (4, 20)  # two consecutive streams; a thousand other requests
     assert plan.probe_s(1.0, plan.short_s) == 4
     load = load_of(found)
     assert (load.streams.count, load.rate, load.grace_s) == (20, 50, 1)
@@ -96,12 +96,12 @@ def test_search_varies_only_the_streams():
 
 
 def test_search_without_request_limit_stays_short():
-    """Few other requests don't lengthen a probe that limits only the delay of events."""
+    """A low rate of other requests doesn't lengthen a probe whose objective limits only the delay of events."""
     _, plan = a_test("stream-capacity", rate=1, objective="delay p99<100ms").search
     assert plan.long_s == 10
 
 
-def test_search_judges_events_with_requests():
+def test_search_judges_events_and_requests():
     assert [metric.name for metric in stream().judged] == [EVENTS_PER_S.name, DELAY_P99.name, "p99_ms"]
     assert [metric.name for metric in stream(duration="6s").judged][2] == "p95_ms"  # for 750 requests
     assert stream().decisive is EVENTS_PER_S
@@ -118,7 +118,7 @@ GOOD = Streams(
 
 @pytest.fixture
 def tried(build_run):
-    """Return a function that returns a trial with good streams, with the given changes."""
+    """Return a function that returns a trial whose streams are complete, with the given changes."""
     [trial] = build_run(labels=("gunicorn",), tests=(stream(),), blocks=1).trials()
 
     def tried(histograms=None, **changes):
@@ -128,7 +128,7 @@ def tried(build_run):
     return tried
 
 
-def test_figures_of_streams_are_read(tried):
+def test_stream_metrics_are_read_from_trial(tried):
     metrics = (EVENTS_PER_S, kind.AT_ONCE, FIRST_P50, FIRST_P90, DELAY_P50, DELAY_P99, kind.LONGEST)
     assert [metric.read(tried()) for metric in metrics] == [1750, 100, 4, 9, 1, 12, 40]
     assert EVENTS.count(tried()) == 16_000
@@ -158,7 +158,7 @@ def test_unended_views_are_infinitely_late(tried):
     assert ENDED.read(left(19, 19, 0)) is None
 
 
-def test_served_slow_clients_are_a_share(tried):
+def test_served_slow_clients_are_counted(tried):
     trial = tried()
     slow = dataclasses.replace(trial.result.streams, begun=10, whole=6, broken=3, cut=1)
     assert SERVED.read(dataclasses.replace(trial, result=dataclasses.replace(trial.result, slow_streams=slow))) == 60
@@ -175,7 +175,7 @@ def test_doubtful_stream_metrics_are_unknown(tried):
     assert EVENTS.count(without) == 0
 
 
-def test_memory_is_growth_to_the_peak(tried):
+def test_memory_is_growth_until_peak(tried):
     master, worker = (
         Process("web", "web", pid, 1.0, peak, peak - 1, 10, idle_rss_mb=idle)
         for pid, peak, idle in ((1, 20.0, 20.0), (2, 60.0, 50.0))

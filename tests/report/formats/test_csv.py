@@ -1,4 +1,4 @@
-"""Test summary.csv: the numbers follow only from the valid trials."""
+"""Test summary.csv, whose figures use only the valid trials."""
 
 from statistics import geometric_mean
 
@@ -26,10 +26,10 @@ def test_rows_have_means_over_blocks(build_run):
         expected = geometric_mean(result.response_time_ms[key] for result in results)
         assert float(row[f"{key}_ms"]) == pytest.approx(expected, rel=1e-5)
     assert float(row["p50_ms_low"]) < float(row["p50_ms"]) < float(row["p50_ms_high"])
-    assert found["gunicorn", "latency"]["p99.9_ms"] == ""  # 3,000 requests, of which three are above it
+    assert found["gunicorn", "latency"]["p99.9_ms"] == ""  # only three of 3,000 requests are above p99.9
 
 
-def test_cost_of_one_block_lacks_interval(build_run):
+def test_one_block_has_no_interval(build_run):
     row = rows(build_run(blocks=1))["daphne-redis", "latency"]
     # Block 1 has 1.01 times 3 + 6 + 1.5 CPU seconds for 3,000 requests, and 3 processes with 60 MB and 6,000 switches
     # each.
@@ -53,20 +53,20 @@ def test_invalid_trial_is_counted_not_averaged(build_run):
     assert daphne["p50_ms"] == daphne["rps"] == daphne["cpu_ms_per_request"] == ""
 
 
-def test_failed_requests_include_unanswered_ones(build_run):
+def test_failed_requests_include_unanswered_requests(build_run):
     fail = replaced(ok=lambda result: result.ok - 30, unfinished=10, errors={"status": 15, "timeout": 5})
     row = rows(build_run(change=fail))["daphne-redis", "latency"]
     assert (row["sent"], row["ok"], row["failed"]) == ("6000", "5940", "60")
 
 
-def test_loadtest_gives_service_time(build_run):
+def test_loadtest_results_are_service_times(build_run):
     times = {"response_time_ms": dict(NOTHING), "service_time_ms": {**NOTHING, "p50": 7.0}}
     run = build_run(change=replaced(latency_of="service_time", **times))
     assert float(rows(run)["gunicorn", "latency"]["p50_ms"]) == pytest.approx(7)
     assert Results(run).latency("latency") == "service time"
 
 
-def test_columns_match_the_tests(build_run):
+def test_unused_columns_are_omitted(build_run):
     columns = set(summary(build_run())[0])
     assert {"unverified", "p50_ms", "rps", "cpu_ms_per_request", "redis_cpu_ms_per_request"} <= columns
     assert columns.isdisjoint({"capacity_rps", "capacity_users", "recovery_s", "memory_before_mb", "away_p50_s"})

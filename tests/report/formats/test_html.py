@@ -1,4 +1,4 @@
-"""Test the HTML page: it is one complete and accessible file."""
+"""Test the HTML page, which must be a single, complete and accessible file."""
 
 import re
 from html.parser import HTMLParser
@@ -44,7 +44,7 @@ class Document(HTMLParser):
 
 @pytest.fixture
 def page(build_run):
-    """Return a function that builds a run with this shape and returns its page, with empty charts."""
+    """Return a function that builds a run of a given shape and returns the run's page with empty charts."""
     return lambda **shape: written(build_run(**{"labels": ("gunicorn",), "blocks": 1, **shape}), lambda chart: BLANK)
 
 
@@ -61,7 +61,7 @@ def written(run, draw):
     return Document(html(content, {chart.name: draw(chart) for chart in content.charts}))
 
 
-def test_page_is_small_without_external_files(usual):
+def test_page_needs_no_external_files(usual):
     assert [a for _, a in usual.elements if "src" in a or "srcset" in a or "data" in a] == []
     assert usual.all("link") == []
     assert set(re.findall(r"https?://[^\s\"'<)]+", usual.source)) <= {"http://www.w3.org/2000/svg"}
@@ -94,12 +94,12 @@ def test_page_works_without_sight_or_mouse(usual):
     assert len(ids) == len(set(ids))
     assert {attributes["href"] for attributes in usual.all("a")} <= {f"#{one}" for one in ids}
     charts = {one["aria-label"] for one in usual.all("svg")}
-    # gunicorn, block 1: 2 ms times 1.01, times 1, because block 1 has no jitter
+    # gunicorn in block 1: 2 ms × 1.01, without jitter
     assert any("gunicorn 2.02" in said.partition("p50: ")[2].partition(";")[0] for said in charts)
     assert len(charts) == len(usual.all("figure")) == 10
 
 
-def test_page_shows_how_to_repeat(usual):
+def test_page_shows_command_to_repeat(usual):
     assert "python -m loadtests run first-look --seed 7" in usual.text
     assert "git checkout 0123456789abcdef0123456789abcdef01234567" in usual.text
     assert "WORKERS=1 python -m loadtests run" in usual.text
@@ -157,7 +157,7 @@ def test_difference_inside_noise_is_grey(page):
     assert "bad" not in p50
 
 
-def test_many_leaders_name_the_others(page):
+def test_many_leaders_are_summarized(page):
     labels = tuple(f"s{number}" for number in range(8))
     alike = slowed(lambda label, test, block: (10 if label == "s7" else 1) / (2 + 0.5 * labels.index(label)))
     assert "all but s7" in page(labels=labels, tests=("latency",), blocks=10, change=alike).text

@@ -1,6 +1,6 @@
-"""Test the page from a file in a real browser: it fits on a phone, and is readable in light and dark colours.
+"""Test the page in a real browser: it fits on a phone, and is readable in light and dark colours.
 
-Chromium runs with its command line: a copy of the page contains a probe, whose findings are in the dump of the page.
+A script in a copy of the page measures it. Chromium's command line dumps the page with the script's findings.
 """
 
 import functools
@@ -49,10 +49,9 @@ parent.document.body.replaceChildren(result);
 
 @pytest.fixture(scope="module")
 def opened(run_builder, tmp_path_factory):
-    """Return a function that builds a run with this shape.
+    """Return a function that builds a run of a given shape.
 
-    It returns a function that opens the page in a window of this width with the theme, and returns the probe's
-    findings.
+    The returned function opens the page in a window with the given width and theme. It returns the script's findings.
     """
 
     def opened(**shape):
@@ -76,7 +75,7 @@ def opened(run_builder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def probe(opened):
-    """Open the page of five setups, with pictures over time."""
+    """Return a function that opens the page of a run of five setups, with pictures over time."""
     seconds = [Second(float(t), 300, 300, 300, 0, 2.0, 8.0, 4.0, ((1.5, 300),), {"200": 300}) for t in range(10)]
     change = replaced(timeline=tuple(seconds))
     return opened(aa=True, tests=("latency", "throughput", "capacity"), change=change)
@@ -110,7 +109,7 @@ def test_texts_contrast_with_the_page(probe, theme):
     assert (luminance(page) > 0.5) == (theme == "light")
     texts = {colour for colour, _ in found["text"]} | set(found["drawn"])
     assert {colour: contrast(colour, page) for colour in texts if contrast(colour, page) < 4.5} == {}
-    marks = {colour for colour in found["marks"] if contrast(colour, page) > 1.05}  # the halo has the page's colour
+    marks = {colour for colour in found["marks"] if contrast(colour, page) > 1.05}  # halos have the page's colour
     assert len(marks) >= 6
     assert {colour: contrast(colour, page) for colour in marks if contrast(colour, page) < 3} == {}
 

@@ -1,4 +1,4 @@
-"""Test the reST page, which must build with any texts."""
+"""Test the reST page, which Sphinx must build without warnings for any texts."""
 
 import pytest
 from sphinx.application import Sphinx
@@ -10,8 +10,8 @@ from tests.report.changed import replaced
 
 @pytest.mark.slow
 @pytest.mark.exhaustive
-@pytest.mark.filterwarnings("default")  # deprecations between Sphinx and docutils
-def test_it_builds_without_warnings(build_run, tmp_path):
+@pytest.mark.filterwarnings("default")  # Sphinx uses deprecated functions of docutils
+def test_page_builds_without_warnings(build_run, tmp_path):
     change = replaced(errors={"status": 2})
     full = {"tests": ("latency", "throughput", "capacity"), "lost": (("daphne", "latency", 1),), "change": change}
     study = {"title": "*Odd* `texts` | and_ <more>", "question": "- 1. Why\n\n  not_?"}
@@ -31,5 +31,5 @@ def test_it_builds_without_warnings(build_run, tmp_path):
     assert "Odd* `texts` | and_ &lt;more&gt;" in (tmp_path / "out" / "odd" / "index.html").read_text(encoding="utf-8")
 
 
-def test_markup_is_taken_literally():
+def test_markup_is_escaped():
     assert escape("*a* `b` |c| d_ <e>\n f\\") == r"\*a\* \`b\` \|c\| d\_ \<e\> f\\"

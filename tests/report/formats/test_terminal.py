@@ -1,4 +1,4 @@
-"""Test the whole report in a terminal with all of its tables."""
+"""Test the report in a terminal, with all tables."""
 
 import io
 
@@ -18,7 +18,7 @@ def printed(run, **options):
 def test_piped_output_is_plain(build_run):
     text = printed(build_run(blocks=6, aa=True, study={"title": "[bold]x[/bold] [/]"}))
     assert "\x1b" not in text
-    assert "[bold]x[/bold] [/]" in text  # which isn't markup
+    assert "[bold]x[/bold] [/]" in text  # the title isn't read as markup
     assert "×1.50 (1.49 to 1.51)" in text  # uvicorn's 3 ms relative to gunicorn's 2 ms
     assert "slower" in text
     assert "Noise floor: gunicorn against itself as gunicorn-again" in text
@@ -39,7 +39,7 @@ def test_failed_trials_are_named(build_run):
     assert "60 (1.00%)" in text
 
 
-def test_a_narrow_terminal_keeps_every_figure(build_run):
+def test_narrow_terminal_shows_every_figure(build_run):
     text = printed(build_run(), force_terminal=True, width=60, color_system=None)
     assert max(len(line) for line in text.splitlines() if not line.startswith("The page")) <= 60
 
@@ -51,8 +51,8 @@ def test_columns_are_omitted_not_folded(build_run, width):
     lines = text.splitlines()
     labels = [entry.label for entry in run.record.study.entries]
     tables = [place for place, line in enumerate(lines) if line.split()[:1] == ["setup"]]
-    assert len(tables) == 10  # the answer, verdicts and cost of each test, latency, throughput, capacity
+    assert len(tables) == 10  # the answer; verdicts and cost of each test; three kinds of tests
     for place in tables:
         assert lines[place + 1].split()[0] in labels
-        assert lines[place + 4].split()[0] in labels  # a folded row would have pushed it down
+        assert lines[place + 4].split()[0] in labels  # no row is folded
     assert ("web ms" in text) == (width == 100) or "worker ms" in text

@@ -1,4 +1,4 @@
-"""Test the arithmetic of waiting, next to the measurements."""
+"""Test the calculated limits of setups that wait for an origin, next to the measurements."""
 
 import dataclasses
 import json
@@ -37,7 +37,7 @@ FIXED = a_test("latency", path="/either/fetch", rate=40, duration="25s")
 def results(build_run):
     """Return a function that returns the results of a run whose setups wait for an origin.
 
-    Its latency is a second, 1.01 s on average.
+    The origin's configured latency is 1 s, and the measured mean is 1.01 s.
     """
 
     def results(test=CLOSED, stages=(SLOW,), answers=10_000, rested=40.0, unfinished=0, name="a", **measured):
@@ -84,7 +84,7 @@ def test_tolerance_is_three_percent_or_chance(results):
 def test_fixed_rate_limits_the_ceiling(results):
     made = results(FIXED, many=39.6, free=39.6)
     found = by_label(waiting(made, FIXED))
-    assert found["many"].sent == found["many"].expected == 39.6  # instead of 40, because of the random moments
+    assert found["many"].sent == found["many"].expected == 39.6  # less than 40, because the moments are random
     assert found["pool"].expected == pytest.approx(32 / 1.01)
     [chart] = arithmetic.section(made).charts
     [line] = [data for data in chart.spec["datasets"].values() if "label" not in data[0]]
@@ -102,7 +102,7 @@ def test_fixed_rate_limits_the_ceiling(results):
         (SLOW, dataclasses.replace(SLOW, t=20.0)),
     ],
 )
-def test_only_constant_origins_have_arithmetic(results, stages):
+def test_only_constant_latency_has_ceiling(results, stages):
     assert waiting(results(stages=stages), CLOSED) == []
 
 
@@ -113,7 +113,7 @@ def test_views_without_fetches_have_no_ceiling(results):
     assert arithmetic.section(made) is None
 
 
-def test_arithmetic_appears_next_to_measurement(results):
+def test_ceiling_appears_next_to_measurement(results):
     made = results(pool=25.0)
     section = arithmetic.section(made)
     [table], [chart] = section.tables, section.charts
@@ -130,6 +130,6 @@ def test_arithmetic_appears_next_to_measurement(results):
     assert "arithmetic" in [one.name for one in page_of(made).sections]
 
 
-def test_unseen_origin_has_no_row(results):
+def test_unobserved_origin_has_no_row(results):
     [table] = arithmetic.section(results(rested=None, unfinished=1)).tables
     assert {(row[8].text, row[6].tone) for row in table.rows} == {("", "")}

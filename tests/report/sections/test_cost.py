@@ -1,4 +1,4 @@
-"""Test the cost of a million requests, and its shares by process."""
+"""Test the cost of a million requests, and the processes' shares of it."""
 
 import dataclasses
 
@@ -14,7 +14,7 @@ MILLION = "cost of a million requests"
 def cost(build_run):
     """Return a function that returns the cost table of a run with this price.
 
-    ``change`` changes its processes.
+    ``change(trial)`` returns the processes of a trial.
     """
 
     def of(price=None, change=None, **shape):
@@ -52,7 +52,7 @@ def test_processes_show_their_shares(cost):
 
 
 def service(trial, role):
-    """A service next to the setup that isn't part of its cost."""
+    """Return the process of a service whose cost the setup doesn't include."""
     figures = {"cpu_s": 6.0, "requests": None, "peak_rss_mb": 900.0, "rss_mb": 900.0}
     return dataclasses.replace(trial.processes[0], role=role, name=role, charged=False, **figures)
 
@@ -60,7 +60,7 @@ def service(trial, role):
 def test_services_have_separate_columns(cost):
     alone, text = cost(name="alone")
     assert "not charged" not in text
-    assert "--price" in text  # without a price, the column of costs is missing
+    assert "--price" in text  # a note instead of the column of prices
     assert not any(name == MILLION or name.startswith("requests per web") for name in alone["gunicorn"])
     rows, text = cost(change=lambda trial: (*trial.processes, service(trial, "postgres")), name="with_database")
     assert "Supporting services (postgres) are not charged" in text
@@ -69,7 +69,7 @@ def test_services_have_separate_columns(cost):
     assert rows["gunicorn"] == alone["gunicorn"]
 
 
-def test_differently_charged_role_has_two_columns(cost):
+def test_partly_charged_role_has_two_columns(cost):
     def with_redis(trial):
         return (*trial.processes, *([service(trial, "redis")] if trial.label == "gunicorn" else []))
 

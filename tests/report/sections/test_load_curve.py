@@ -27,12 +27,12 @@ def arriving(rate):
 
 @slowed
 def queue(label, test, block):
-    """Return times like those of a queue before a server that sustains 300 requests/s, or of a slower setup."""
+    """Return the response times of a queue at a server that sustains 300 requests/s, or at a slower server."""
     return 1 / (1 - float(test.partition("-")[2]) / (300.0 if label == "gunicorn" else 260.0))
 
 
 def overloaded(label, test, block, result):
-    """Uvicorn fails under the highest load."""
+    """Change the results so that uvicorn fails under the highest load."""
     return failing("uvicorn")(label, test, block, result) if test in ("latency-250", "users-64") else result
 
 
@@ -49,7 +49,7 @@ def rows(chart):
     return drawn(chart, "load")
 
 
-def test_chart_has_point_per_setup(charts):
+def test_each_setup_has_a_line(charts):
     [chart] = charts(*map(at, RATES), aa=True)
     assert {(row["label"], row["load"], row["percentile"]) for row in rows(chart)} == {
         (label, rate, key) for label in ("gunicorn", "uvicorn") for rate in RATES for key in ("p50", "p99")
@@ -58,7 +58,7 @@ def test_chart_has_point_per_setup(charts):
     assert all(row["low"] < row["value"] < row["high"] for row in rows(chart))
     alt.Chart.from_dict(chart.spec)
     json.dumps(chart.spec, allow_nan=False)
-    assert render.svg(chart.spec).count(">uvicorn<") == 2  # next to its line in each panel
+    assert render.svg(chart.spec).count(">uvicorn<") == 2  # the label next to the line in each panel
 
 
 @pytest.mark.parametrize(

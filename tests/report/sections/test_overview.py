@@ -1,4 +1,4 @@
-"""Test the page's description of the compared setups."""
+"""Test how the page describes the compared setups and their machines."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ from loadtests.report.sections import overview
 def results_of(build_run):
     """Return a function that returns the results of a run with changed trials.
 
-    It also gets fields of the run's record or study.
+    Other arguments are fields of the run's record or study.
     """
 
     def results_of(change=lambda trial: trial, interleave=True, **record):
@@ -34,8 +34,8 @@ def with_evidence(trial, **values):
     [
         ((20, 2), True, "load was interleaved in 0.5 to 5 s slices, in shuffled order.", "whole test"),
         ((20, 20), True, "load was interleaved in 0.5 s slices, in shuffled order. Calibration loop: ", "whole test"),
-        ((20, 1), True, "In throughput, where answers take long, a slice was the whole test.", "In latency"),
-        ((1, 1), True, "In latency and throughput, where answers take long", "0.5 s"),
+        ((20, 1), True, "In throughput, whose answers take long, a slice was the whole test.", "In latency"),
+        ((1, 1), True, "In latency and throughput, whose answers take long", "0.5 s"),
         ((0, 0), False, "one after the other for each test, in shuffled order.", "slice"),
     ],
 )
@@ -53,13 +53,13 @@ def test_calibration_of_machines_is_reported(results_of, other_host):
     redis = HostConditions("ssh://redis", False, 0.0, 0, None, (0.3, 0.3))
 
     def observed(trial):
-        # Failed trials know only the servers' machine.
+        # A failed trial records only the servers' machine.
         hosts = (here, redis) if trial.label == "gunicorn" else ()
         return with_evidence(trial, calibration_s=(0.1, 0.1), other_hosts=hosts)
 
     reported = overview.section(results_of(observed, servers=other_host)).paragraphs[1]
     assert "Calibration loop on the servers' machine: 1.00 to 1.00 × its usual speed" in reported
-    assert "; on the machine that the load came from 1.00 to 2.00 ×; on ssh://redis 1.00 to 1.00 ×." in reported
+    assert "; on the machine that generated the load 1.00 to 2.00 ×; on ssh://redis 1.00 to 1.00 ×." in reported
 
 
 def test_two_machines_with_network_are_described(results_of, other_host):

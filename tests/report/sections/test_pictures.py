@@ -32,14 +32,14 @@ def second(t, ok=300, p50=2.0, **ends):
 
 
 def observed(seconds):
-    """Return the CPU time of a server and of an origin whose stages change."""
+    """Return observations of a server's and an origin's CPU time, and of an origin whose stages change."""
     samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.125}) for t in range(1, seconds + 1))
     return Meanwhile(samples, OriginObservation(STAGES, 10, 5.0))
 
 
 @pytest.fixture
 def results_of(build_run):
-    """Return a function that returns the results of a run whose trials have such seconds and observations."""
+    """Return a function that returns the results of a run with seconds and observations in each trial."""
 
     def results_of(seconds=range(10), of=second, meanwhile=None, gauges=None, **shape):
         change = replaced(timeline=tuple(map(of, seconds)))
@@ -61,7 +61,7 @@ def rows(chart, *keys):
     return next((rows for rows in found if "usual" not in rows[0]), [])
 
 
-def test_each_cell_has_median_block_picture(results_of):
+def test_picture_shows_the_median_block(results_of):
     charts = pictures.section(results_of(tests=("latency", "throughput"), blocks=3)).charts
     assert {(chart.name, chart.caption) for chart in charts} == {
         (f"seconds-{test}-{label}", f"{label} in {test}, second by second, in block 2.")
@@ -73,7 +73,7 @@ def test_each_cell_has_median_block_picture(results_of):
 
 @pytest.mark.parametrize(
     ("name", "heading"),
-    [("in use", "connections of the pool in use"), ("connections", "connections to the database")],
+    [("in use", "pool connections in use"), ("connections", "connections to the database")],
 )
 def test_gauges_show_pool_or_database(picture, name, heading):
     chart = picture(gauges={name: ((0.5, 3), (1.5, 4))})
@@ -92,7 +92,7 @@ def test_short_runs_have_no_pictures(build_run, results_of):
 
 
 @pytest.mark.parametrize(("seconds", "drawn"), [(4, []), (5, ["over-time-throughput"])])
-def test_few_moments_have_no_picture(results_of, seconds, drawn):
+def test_few_readings_have_no_picture(results_of, seconds, drawn):
     results = results_of(range(seconds), tests=("throughput",))
     assert [chart.name for chart in throughput.charts(results, results.test("throughput"))] == drawn
 
@@ -121,7 +121,7 @@ def test_lines_cross_the_origins_stages(picture):
         "web 0.50 cores, origin: 503 after 50 ms"
     )
     panels = chart.spec["vconcat"]
-    assert len(panels) == 5  # including one for CPU time
+    assert len(panels) == 5  # including the panel for CPU time
     assert all(any(layer["mark"].get("fill") == "#c9d3de" for layer in panel["layer"]) for panel in panels)
     assert "the origin: 200 after 1000 ms, 503 after 50 ms and 200 after 1000 ms" in chart.alt
 
@@ -135,7 +135,7 @@ def test_long_test_merges_seconds(picture):
 def test_many_setups_show_only_some(results_of):
     section = pictures.section(results_of(labels=tuple(f"setup-{number}" for number in range(11))))
     assert len(section.charts) == pictures.MAX_SETUPS
-    assert section.paragraphs[-1] == "The chart shows the best 8 of 11 setups in latency."
+    assert section.paragraphs[-1] == "The charts show the best 8 of 11 setups in latency."
 
 
 def test_picture_is_valid_html(results_of):

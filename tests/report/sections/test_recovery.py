@@ -1,4 +1,4 @@
-"""Test recovery times in the table of verdicts with both values, and next to the lost requests."""
+"""Test recovery times in the report: in the table of verdicts, and next to the lost requests."""
 
 import dataclasses
 
@@ -26,9 +26,9 @@ def seconds(back):
 
 @pytest.fixture
 def results(build_run):
-    """Return a function that returns the results of a run in which each setup recovers at this second.
+    """Return a function that returns the results of a run in which each setup recovers at a given second.
 
-    In the second block, it recovers a second later.
+    In the second block, each setup recovers a second later.
     """
 
     def results(**back):

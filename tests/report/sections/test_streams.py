@@ -1,4 +1,4 @@
-"""Test the table of streams: their values, interrupted streams, and the times of other requests."""
+"""Test the table of streams: the streams' figures, interrupted streams, and the times of other requests."""
 
 import dataclasses
 import re
@@ -28,7 +28,7 @@ def streams(most, in_time, broken=0, unanswered=0, first_ms=5.0):
 
 @pytest.fixture
 def results(build_run):
-    """Return a run with streams from twenty threads, and from two event loops."""
+    """Return a run with streams from a setup with twenty threads, and from a setup with two event loops."""
 
     def change(label, _test, block, result):
         if label != "gunicorn":
@@ -52,7 +52,7 @@ def test_streams_appear_next_to_other_requests(results):
     assert (loop["broken"], threads["broken"], loop["no event"], threads["no event"]) == ("10", "0", "0", "320")
     assert loop["p90, ms"] == "10.5"
     assert (loop["others failed"], threads["others failed"]) == ("0", "1,600")
-    # If a percentile wasn't reached, the unit follows the other values.
+    # If a percentile wasn't reached, the other values determine the unit.
     answers = [found.answer for found in page.findings]
     assert any(re.search(r" ms[ ,].*gunicorn not reached\b(?! ms)", answer) for answer in answers), answers
     assert not any("not reached ms" in answer for answer in answers)
@@ -64,7 +64,7 @@ def test_thread_limit_appears_in_verdicts(results):
     rows = {row[1].text: [field.text for field in row[2:4]] for row in table.rows if row[0].text == "uvicorn"}
     assert set(rows) == {"events per second", "p99 delay of events", "p99 response time of other requests"}
     assert rows["events per second"] == ["×4.41", "4.4× the throughput"]
-    assert any("events that all streams get per second" in one.question.lower() for one in page.findings)
+    assert any("events that all streams receive per second" in one.question.lower() for one in page.findings)
     known = {"first_event_p90_ms", "event_delay_p99_ms", "memory_kb_per_stream", "cpu_us_per_event"}
     assert known <= set(summary(results)[0])
 

@@ -1,4 +1,4 @@
-"""Test a sweep in the report: heat maps, the cells within noise of the best, and the advice."""
+"""Test the report of a sweep: heat maps, the cells that equal the best cell within noise, and the advice."""
 
 import dataclasses
 import json
@@ -13,15 +13,15 @@ from loadtests.report.sections import sweep as sweeps
 from tests.fixtures.pages import column, page_of
 from tests.report.changed import replaced, resaved
 
-SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # worse than the best, with any number of threads
+SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # factor of the best time, for any number of threads
 MEGABYTES = {"1w": 60.0, "2w": 80.0, "4w": 160.0}
 
 
 @pytest.fixture
 def swept(build_run):
-    """Build a sweep with four workers as the best.
+    """Return a function that builds a sweep in which four workers are the best.
 
-    Two workers are 5% slower and need half the memory, and one is half as fast.
+    Two workers are 5% slower and need half the memory. One worker is half as fast.
     """
 
     def build(knobs=None, noise=0.003, slower=SLOWER, also=None, **shape):
@@ -56,7 +56,7 @@ def advised(results):
 
 
 def drawn(results, name):
-    """Return the cells of a map by label."""
+    """Return the cells of a heat map by label."""
     chart = next(chart for chart in sweeps.section(results).charts if chart.name == name)
     json.dumps(chart.spec, allow_nan=False)
     return {row["label"]: row for row in chart.spec["datasets"][chart.spec["data"]["name"]]}
@@ -82,7 +82,7 @@ def test_conflicting_measures_name_both_cells(swept):
         return dataclasses.replace(result, response_time_ms=dict.fromkeys(result.response_time_ms, time))
 
     said = advised(swept(also=one_worker_is_quick))
-    assert "It depends on the measure" in said
+    assert "It depends: no cell" in said
     assert "4 workers" in said
     assert "1 worker " in said
 
@@ -113,7 +113,7 @@ def test_each_measure_has_a_map(swept):
 
 def test_similar_cells_have_similar_colours(swept):
     found = swept(noise=0.01)
-    assert advised(found).startswith("4 workers × ")  # a slower setup isn't advised, even if it is cheap
+    assert advised(found).startswith("4 workers × ")  # a slower cell isn't advised, even if it is cheap
     rate, p99 = drawn(found, "sweep-throughput"), drawn(found, "sweep-latency")
     one, four = rate["1w-1t"]["fill"], rate["4w-1t"]["fill"]
     assert one != four

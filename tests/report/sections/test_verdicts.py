@@ -1,4 +1,4 @@
-"""Test the verdicts in the report: words, order, and remarks."""
+"""Test the verdicts in the report: their wording, order and remarks."""
 
 import pytest
 
@@ -14,7 +14,7 @@ TWO = ("gunicorn", "uvicorn")
 
 @pytest.fixture
 def section(build_run):
-    """Return the section of a run with a latency test."""
+    """Return the section of verdicts for a run with a latency test."""
     return lambda **shape: verdicts.section(
         Results(build_run(**{"labels": TWO, "tests": ("latency",), "blocks": 10, **shape}))
     )
@@ -50,7 +50,7 @@ def test_unknowable_percentile_is_mentioned_once(section):
 
 @slowed
 def wild(label, test, block):
-    """Return times of a machine that stalls: one setup's times differ by a factor of a hundred between blocks."""
+    """Return times on a machine that stalls: one setup's times differ by a factor of a hundred between blocks."""
     return 100.0 ** (block % 2) if label == "uvicorn" else 1.0
 
 
@@ -66,7 +66,7 @@ def test_uninformative_interval_is_open(section):
         ({"blocks": 2, "change": wild}, "More blocks (--blocks) or a quieter machine would settle it."),
         ({"blocks": 10, "tests": ("throughput",)}, ""),
         ({"blocks": 6}, "More blocks (--blocks) or a quieter machine would settle it."),
-        # More blocks of the same kind would not settle it.
+        # More blocks wouldn't settle the comparison.
         ({"blocks": 6, "tests": ("throughput",), "change": failing("uvicorn", times=0.1)}, ""),
     ],
     ids=["wild", "calm", "few", "failing"],

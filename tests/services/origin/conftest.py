@@ -10,7 +10,7 @@ from tests.fixtures.origins import origin
 
 @pytest.fixture
 def play():
-    """Return a function that lets a coroutine talk to an origin with recipes, and returns its result."""
+    """Return a function that runs a coroutine with an origin that plays recipes and returns the result."""
 
     def run(recipes, talk, **options):
         async def main():
@@ -24,9 +24,9 @@ def play():
 
 @pytest.fixture
 def ask(play):
-    """Return a function that returns the answers to requests on one connection to an origin: status, headers, body.
+    """Return a function that sends requests over one connection to an origin and returns the answers.
 
-    A request is a path, or a path with a method, headers and body.
+    A request is a path, or a path with a method, headers and body. An answer is its status, headers and body.
     """
 
     def ask(recipes, *requests):

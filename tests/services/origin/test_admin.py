@@ -1,4 +1,4 @@
-"""Test an origin's answers below /_admin/, and their documentation."""
+"""Test an origin's admin interface below /_admin/, and its documentation."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def adding(recipe):
     return ("/_admin/add_recipe", "POST", "", recipe if isinstance(recipe, bytes) else json.dumps(recipe).encode())
 
 
-def test_root_reports_state_with_recipe(answers):
+def test_root_reports_state_and_recipe(answers):
     asked = [(f"/_admin/{what}",) for what in ("status", "routes", "routes_status", "current_recipe")]
     *found, (_, recipe) = answers([RECIPE, EVERYTHING], *asked)
     assert found == [(200, "ok!"), (200, "/*\n/news"), (200, "/* 200 0\n/news 503 1000..1500")]
@@ -57,7 +57,7 @@ def test_restart_removes_an_added_recipe(answers):
 
 def test_missing_recipe_has_a_remedy(answers):
     before, routes, recipes = answers(None, ("/news",), ("/_admin/routes",), ("/_admin/current_recipe",))
-    assert before == (406, "there is no recipe for /news; POST one to /_admin/add_recipe")
+    assert before == (406, "there is no recipe for /news; POST a recipe to /_admin/add_recipe")
     assert (routes, recipes) == ((200, ""), (200, "[]"))
 
 
@@ -71,8 +71,8 @@ LONG = {"stages": [{"at": 0}], "body": "a" * MAX_RECIPE_BYTES}
         (b"", 400, "add_recipe: not valid JSON: "),
         ({}, 400, "add_recipe: stages: is missing. A list that is not empty"),
         ([EVERYTHING, {"stages": [{"at": "-1s"}]}], 400, "add_recipe: recipes[2].stages[1].at: is '-1s'"),
-        (LARGE, 400, "the bodies together: 80 MB; at most 64 MB are allowed (they are held in memory)"),
-        (LONG, 413, "a recipe has at most 0.5 MB; a large body is written as its size: <<20mb>>"),
+        (LARGE, 400, "the bodies together: 80 MB; at most 64 MB are allowed (bodies are kept in memory)"),
+        (LONG, 413, "a recipe can have at most 0.5 MB; write a large body as its size: <<20mb>>"),
     ],
     ids=["no JSON", "no recipe", "the second", "too much together", "long to read"],
 )
@@ -90,9 +90,9 @@ def test_unknown_or_wrong_requests_are_refused(answers):
     )
     assert unknown == (
         404,
-        "there is: status, current_recipe, routes, routes_status, current_count, seconds, add_recipe, restart",
+        "unknown. Allowed: status, current_recipe, routes, routes_status, current_count, seconds, add_recipe, restart",
     )
-    assert (posted, gotten) == ((405, "status takes GET or HEAD"), (405, "add_recipe takes POST"))
+    assert (posted, gotten) == ((405, "status only allows GET or HEAD"), (405, "add_recipe only allows POST"))
 
 
 def test_admin_requests_are_not_counted(answers):
@@ -134,9 +134,10 @@ def test_browser_address_bar_has_access(answers, host):
 
 def test_admin_interface_is_documented():
     page = (ROOT / "docs" / "slow-origin.rst").read_text(encoding="utf-8").partition(".. _page-origin:")[2]
+    _, _, counts = page.partition("``current_count`` contains:")
     requests = set(re.findall(r"``(?:GET|POST)(?:`` or ``POST)? /_admin/([a-z_]+)``", page))
     assert requests == {*admin.QUERIES, *admin.COMMANDS}
-    terms = set(re.findall(r"``([^`]+)``", " ".join(re.findall(r"^``.*``$", page, flags=re.MULTILINE))))
+    terms = set(re.findall(r"``([^`]+)``", " ".join(re.findall(r"^``.*``$", counts, flags=re.MULTILINE))))
     assert terms == set(Counts(lambda: 0.0).totals())
     assert [fate for fate in Fate if f"``{fate.value}``" not in page] == []
     assert f"included recipes: {', '.join(recipes.names())}" in page

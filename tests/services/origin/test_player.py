@@ -1,4 +1,4 @@
-"""Test an origin's recipes and counts with a clock that the test moves."""
+"""Test an origin's recipes and counts with a simulated clock."""
 
 from collections import Counter
 
@@ -45,7 +45,7 @@ def played(player, path="/"):
     return found.reply.status, found.latency_s, found.reply.body
 
 
-# The example in the original's documentation: an origin that fails, is then overloaded, and then recovers.
+# The example from the documentation of the original tool: an origin fails, is then overloaded, and then recovers.
 DOCUMENTED = {
     "stages": [
         {"at": 0, "status": 404, "latency": "50ms"},
@@ -77,7 +77,7 @@ def test_most_specific_route_wins(player):
     assert found == {"/": 201, "/news": 202, "/newsletter": 203, "/news/sport": 203, "/news/sport/1": 206}
 
 
-def test_added_recipe_replaces_its_route(player, clock):
+def test_added_recipe_replaces_its_predecessor(player, clock):
     origin = player({"route": "/news", **DOCUMENTED}, {"route": "/sport", **DOCUMENTED})
     clock.now += 7
     [recipe] = recipes.parse({"route": "/news", "stages": [{"at": 0, "status": 201}]}, "a.json")
@@ -86,7 +86,7 @@ def test_added_recipe_replaces_its_route(player, clock):
     assert [one["route"] for one in origin.written()] == ["/news", "/sport"]
 
 
-def test_excessive_bodies_change_nothing(player):
+def test_oversized_body_is_ignored(player):
     origin = player({"route": "/a", **DOCUMENTED})
     [recipe] = recipes.parse({"route": "/b", **DOCUMENTED}, "a.json")
     with pytest.raises(UserError, match="the bodies together: 80 MB; at most 64 MB are allowed"):
@@ -143,7 +143,7 @@ def counts(clock):
 
 
 def test_requests_in_flight_are_reported(counts, clock):
-    """By Little's law, a request that is in progress for half of a second counts as half a request in this second."""
+    """By Little's law, a request that is in flight for half of a second counts as half a request in this second."""
     counts.began(True)
     clock.now += 0.5
     counts.began(True)

@@ -1,4 +1,4 @@
-"""Test reading recipes: errors are one line with the key."""
+"""Test how recipes are read. An error is one line with the key."""
 
 import json
 
@@ -12,7 +12,7 @@ from loadtests.services.origin.player import Player, Stocked
 from tests.fixtures import hostile
 from tests.fixtures.schemas import changed
 
-# The recipe of the load test with a slow origin, except the fetched address.
+# The original load test's recipe for a slow origin, with another address to fetch from.
 ORIGINAL = [
     {
         "stages": [{"status": 200, "latency": "1s", "at": 0}],
@@ -69,7 +69,7 @@ def test_latencies_may_be_random():
     assert [stage.at_s for stage in recipe.stages] == [0, 4, 60, 90]
     assert [drawn.at(0.5), drawn.at(0.99)] == pytest.approx([0.08, 0.9])
     assert 0 < drawn.at(0.0) < drawn.at(0.1) < drawn.at(1 - 2**-53) < 3600
-    assert Lognormal(0.08, 900.0).at(1 - 2**-53) == 3600  # an hour at most
+    assert Lognormal(0.08, 900.0).at(1 - 2**-53) == 3600  # a latency is at most an hour
     assert [range_.at(chance) for chance in (0.0, 0.5, 1.0)] == [1.0, 1.25, 1.5]
 
 
@@ -80,7 +80,7 @@ def test_seed_determines_random_content():
     assert body.endswith(b" of this</p>")
     assert len(body) == recipe.content.size == len(FULL["body"]) - len("<<4kb>><<10kb>>") + 14 * 1024
     assert body == recipe.content.make("a seed") != recipe.content.make("another")
-    assert json.loads(b'"' + body[15 : 15 + 4096] + b'"')  # it fits into JSON
+    assert json.loads(b'"' + body[15 : 15 + 4096] + b'"')  # the content can be part of JSON
 
 
 def test_random_content_has_requested_length():
@@ -104,16 +104,16 @@ WRONG = [
     (("route",), "news", "route: is 'news'. A path such as /news"),
     (("route",), "/a*b", "route: is '/a*b'. A path such as /news"),
     (("route",), "/a?b=c", "route: is '/a?b=c'. A path such as /news"),
-    (("route",), "/_admin/status", "route: is '/_admin/status'. Paths below /_admin/ belong to the admin interface"),
+    (("route",), "/_admin/status", "route: is '/_admin/status'. Paths below /_admin/ are for the admin interface"),
     (("rout",), "/", "rout: is not a known key. Did you mean route? Allowed: body, h"),
     (("limit",), 0, "limit: is 0. A whole number of 1 or more"),
     (("seed",), "x", "seed: is 'x'. A whole number"),
-    (("random_content",), "1kb", "body and random_content exclude each other"),
-    (("origin",), "http://127.0.0.1/", "body and origin exclude each other"),
+    (("random_content",), "1kb", "body and random_content can't be combined"),
+    (("origin",), "http://127.0.0.1/", "body and origin can't be combined"),
     (("headers", "X Y"), "1", "headers.X Y: is not a valid name. The name of a header"),
     (("headers", "X"), 1, "headers.X: is 1. A text of one line is needed"),
     (("headers", "X"), "a\r\nb: c", "headers.X: is 'a\\r\\nb: c'. A text of one line is needed"),
-    (("headers", "Content-Length"), "1", "headers.Content-Length: the origin sets it itself"),
+    (("headers", "Content-Length"), "1", "headers.Content-Length: the origin sets this header"),
     (("headers", "Content-Encoding"), "br", "headers.Content-Encoding: is 'br'. Allowed: gzip, identity"),
     (("headers", "connection"), "upgrade", "headers.connection: is 'upgrade'. Allowed: close, keep-alive"),
     (("stages", 0, "at"), "1s", "stages[1].at: is not 0. The first stage must start at 0"),
@@ -121,10 +121,10 @@ WRONG = [
     (("stages", 1, "at"), "25000m", "stages[2].at: is '25000m'; at most 1440m is allowed"),
     (("stages", 0, "latency"), "2s..1s", "stages[1].latency: is '2s..1s'. Write the smaller time first"),
     (("stages", 0, "latency"), "61m", "stages[1].latency: is '61m'; at most 60m is allowed"),
-    (("stages", 2, "latency", "lognormal", "p99"), "80ms", "stages[3].latency: lognormal: p99 is not over the median"),
-    (("stages", 2, "stalls"), 0.9, "stages[3]: failures, resets and stalls are 1.1 together"),
-    (("body",), "<<1gb>>", "body: has '1gb' as a size. One such as"),
-    (("body",), "<<1024mb>>", "body: 1,024 MB; at most 64 MB are allowed (they are held in memory)"),
+    (("stages", 2, "latency", "lognormal", "p99"), "80ms", "stages[3].latency: lognormal: the median must be above 0"),
+    (("stages", 2, "stalls"), 0.9, "stages[3]: failures, resets and stalls add up to 1.1"),
+    (("body",), "<<1gb>>", "body: contains the size '1gb'. A size such as"),
+    (("body",), "<<1024mb>>", "body: 1,024 MB; at most 64 MB are allowed (bodies are kept in memory)"),
     (("body",), "<<40mb>><<40mb>>", "body: 80 MB; at most 64 MB are allowed"),
     (("body",), "\ud800", "body: contains half of a surrogate pair"),
 ]
@@ -154,8 +154,8 @@ def test_mistake_names_the_key(path, new, says):
         "http://127.0.0.1@192.0.2.1/",
     ],
 )
-def test_only_loopback_is_passed_on(url):
-    says = r"^a.json: origin: is .*. A URL of this machine's loopback is needed"
+def test_only_loopback_is_fetched_from(url):
+    says = r"^a.json: origin: is .*. A URL on this machine's loopback interface is needed"
     with pytest.raises(UserError, match=says) as raised:
         read({"origin": url, **SMALL})
     assert "\n" not in str(raised.value)
@@ -165,7 +165,7 @@ def test_only_loopback_is_passed_on(url):
     ("written", "says"),
     [
         ([SMALL, {"stages": [{"at": 0, "status": 99}]}], "recipes[2].stages[1].status: is 99. "),
-        ([SMALL, SMALL], "recipes[2].route: /* has a recipe already"),
+        ([SMALL, SMALL], "recipes[2].route: /* already has a recipe"),
         ([], "contains no recipe"),
         ([7], "recipes[1]: is 7. A table is needed"),
     ],

@@ -1,4 +1,4 @@
-"""Test the origin as a service of a setup, and started by hand."""
+"""Test the origin, both as a service of a setup and started by hand."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def test_setup_finds_the_uncharged_origin(tmp_path):
 
 @pytest.mark.servers
 def test_origin_uses_the_harness_python(tmp_path, monkeypatch):
-    """The wheel has no .venv, and the servers' Python comes first on PATH."""
+    """An installed wheel has no .venv, and the servers' Python is the first on PATH."""
     shutil.copytree(files.SUPERVISOR, tmp_path / "supervisor")
     for name in ("loadtests", "testproject", "python"):
         (tmp_path / name).symlink_to("/bin/false" if name == "python" else files.ROOT / name)
@@ -55,7 +55,7 @@ def test_wrong_recipe_shows_the_log():
 
 @pytest.mark.servers
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_ends_with_status_130(cli, tmp_path, number):
+def test_interrupt_exits_with_status_130(cli, tmp_path, number):
     file = tmp_path / "url"
     process = cli.start("origin", "slow", "--port", 0, "--url-file", file)
     url = process.stdout.readline().split()[0]
@@ -81,7 +81,7 @@ def test_signal_ends_with_status_130(cli, tmp_path, number):
         (["/dev/zero"], "/dev/zero: cannot be read: it is not a regular file"),
     ],
 )
-def test_wrong_options_are_one_line(refused, arguments, says):
+def test_invalid_options_are_clear_errors(refused, arguments, says):
     assert refused("origin", *arguments) == f"error: {says}\n"
 
 
@@ -89,7 +89,7 @@ def test_taken_port_is_a_clear_error(refused, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         says = refused("origin", "slow", "--port", port)
-        assert says == f"error: port {port} of 127.0.0.1 is taken. Choose another: --port 0 takes a free one\n"
+        assert says == f"error: port {port} of 127.0.0.1 is taken. Choose another port: --port 0 uses any free port\n"
     recipe = tmp_path / "loop.json"
     recipe.write_text(json.dumps({"origin": f"http://127.0.0.1:{port}/", "stages": [{"at": 0}]}))
     says = refused("origin", recipe, "--port", port)

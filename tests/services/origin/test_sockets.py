@@ -77,7 +77,7 @@ def test_answer_never_precedes_its_latency(play):
         return took, await origin.counts()
 
     took, counts = play(stage(latency="20ms"), talk)
-    assert took >= 0.098  # the loop's own clock has whole milliseconds
+    assert took >= 0.098  # the event loop's clock is only accurate to a millisecond
     assert counts["late_ms"]["p50"] >= 0
 
 
@@ -106,7 +106,7 @@ def test_stalled_request_stays_in_flight(play):
     assert (during["fates"], after["fates"]) == ({}, {"stalled": 1})
 
 
-def test_a_reset_connection_is_reset(play):
+def test_reset_closes_connection_with_rst(play):
     async def talk(origin):
         async with origin.client() as client:
             with pytest.raises(ConnectionResetError):
@@ -118,7 +118,7 @@ def test_a_reset_connection_is_reset(play):
     assert "200" not in counts
 
 
-def test_disconnected_client_frees_its_place(play):
+def test_disconnected_client_is_not_counted(play):
     recipe = {"limit": 1, **stage(latency="10m")}
 
     async def talk(origin):
@@ -184,7 +184,7 @@ def test_excess_connections_are_closed(play):
     assert (counts["connections_refused"], counts["connections_opened"]) == (1, 1)
 
 
-def test_body_of_other_address_is_passed(play):
+def test_body_is_fetched_from_address(play):
     async def talk(there):
         passes_on = {"origin": f"{there.url}/there?a=b", "stages": [{"at": 0, "status": 203}]}
         async with origin(passes_on) as here:
@@ -197,7 +197,7 @@ def test_body_of_other_address_is_passed(play):
 
 
 def passed_on(url):
-    """Return a request that adds a recipe, whose body comes from this URL."""
+    """Return a request that adds a recipe whose body is fetched from this URL."""
     body = json.dumps({"origin": url, "stages": [{"at": 0}]}).encode()
     return {"path": "/_admin/add_recipe", "method": "POST", "body": body}
 
@@ -205,10 +205,10 @@ def passed_on(url):
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        (b"", "whose answer breaks off"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfine", "whose answer breaks off"),
+        (b"", "whose answer is incomplete"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfine", "whose answer is incomplete"),
         (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "which answers with status 404 instead of 200"),
-        (b"SSH-2.0-OpenSSH\r\n", "whose answer breaks off or is not HTTP"),
+        (b"SSH-2.0-OpenSSH\r\n", "whose answer is incomplete or not HTTP"),
         (None, "which cannot be reached"),
     ],
 )

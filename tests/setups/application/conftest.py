@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def started(tmp_path_factory):
-    """Return the folder of a project from Django's ``startproject``, which no test changes."""
+    """Return the folder of a project that ``startproject`` created. Tests must not change it."""
     folder = tmp_path_factory.mktemp("started") / "mysite"
     folder.mkdir()
     subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(folder)], check=True)
@@ -16,7 +16,7 @@ def started(tmp_path_factory):
 
 @pytest.fixture
 def mysite(started, tmp_path_factory):
-    """Return the folder of a separate project for the test."""
+    """Return the folder of a copy of the project, which the test may change."""
     return shutil.copytree(started, tmp_path_factory.mktemp("own") / "mysite")
 
 

@@ -1,4 +1,4 @@
-"""Test situations of real projects with small projects."""
+"""Test small projects with the peculiarities of real projects."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from loadtests.setups.application.project import Options, find
 
 pytestmark = pytest.mark.slow
 
-# manage.py reads a file, as with python-decouple or django-environ, and finds its package in src/.
+# manage.py reads variables from a file, like python-decouple and django-environ, and adds src/ to sys.path.
 FROM_A_FILE = """
 from pathlib import Path
 HERE = Path(__file__).resolve().parent
@@ -16,7 +16,7 @@ for line in (HERE / ".env").read_text().split():
     os.environ.setdefault(*line.split("=", 1))
 """
 PRODUCTION = {"src/site1/prod.py": "from site1.settings import *\nWHICH = 'prod'\n"}
-# A stand-in for django-configurations: settings in classes, found by an importer that the entry points install.
+# Imitate django-configurations: settings are classes, and the entry points install an importer for them.
 CONFIGURATIONS = {
     "configurations/__init__.py": "",
     "configurations/importer.py": """
@@ -71,7 +71,7 @@ def test_exported_settings_are_served(small, monkeypatch):
     assert found.application.environment["PYTHONPATH"].startswith(f"{folder}/src")
 
 
-def test_manage_py_may_read_settings_from_a_file(small):
+def test_manage_py_may_read_settings_file(small):
     file = "DJANGO_SETTINGS_MODULE=site1.prod\nTOKEN=x\n"
     folder = small(named="", src="src/", manage=FROM_A_FILE, files={**PRODUCTION, ".env": file})
     found = find(Options(folder), [])
@@ -83,7 +83,7 @@ def test_manage_py_may_read_settings_from_a_file(small):
 
 
 @pytest.mark.parametrize("exported", ["Prod", ""])
-def test_settings_in_classes(small, monkeypatch, exported):
+def test_settings_classes_are_supported(small, monkeypatch, exported):
     entries = {f"site1/{one}.py": installed(one, "Prod") for one in ("wsgi", "asgi")}
     line = f"{NAMED_CLASS}; from configurations import importer; importer.install()"
     folder = small(settings=CLASSES, named=line, files={**CONFIGURATIONS, **entries})
@@ -108,7 +108,7 @@ NAMED_CLASS = (
 )
 
 
-def test_entry_point_next_to_manage_py_in_a_package(small):
+def test_entry_point_next_to_manage_works(small):
     top = {"settings.py": 'from site1.settings import *\nROOT_URLCONF = "urls"\nWSGI_APPLICATION = None\n'}
     top |= {"urls.py": "from site1.urls import *\n", "wsgi.py": "from site1.wsgi import *\n", "__init__.py": ""}
     found = find(Options(small(files=top), settings="settings"), [])
@@ -116,7 +116,7 @@ def test_entry_point_next_to_manage_py_in_a_package(small):
     assert found.application.asgi == "plain_asgi:application"
 
 
-def test_thread_that_never_ends(small):
+def test_endless_thread_is_tolerated(small):
     code = "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()"
     assert find(Options(small(code=code), load_timeout="30s"), []).application.own
 
@@ -143,6 +143,6 @@ def test_unapplied_migrations_are_counted(small):
         find(Options(folder), [], page="/things/")
 
 
-def test_message_of_a_project_that_exits(small):
+def test_exiting_project_shows_its_message(small):
     code = "print('PAYMENT_KEY is missing', file=__import__('sys').stderr); raise SystemExit(3)"
     assert fails(small(code=code)).endswith("PAYMENT_KEY is missing")

@@ -1,4 +1,4 @@
-"""Test situations of real projects on real servers, with the commands that users run."""
+"""Test the peculiarities of real projects on real servers, with the commands that users run."""
 
 import json
 
@@ -26,12 +26,12 @@ async def application(scope, receive, send):
 """
 
 
-def test_redirect_to_https(command, small):
+def test_redirect_to_https_has_remedy(command, small):
     folder = small(settings=SECURE)
     code, _, errors = command("check", "gunicorn", "uvicorn", "--app", folder)
     assert code == 1
-    assert "GET / is answered 301 to https://127.0.0.1:" in errors
-    assert "SECURE_SSL_REDIRECT is on; send what your proxy sends: --header 'X-Forwarded-Proto: https'" in errors
+    assert "GET / answered 301 to https://127.0.0.1:" in errors
+    assert "SECURE_SSL_REDIRECT is on; send your proxy's header: --header 'X-Forwarded-Proto: https'" in errors
     code, printed, errors = command("check", "gunicorn,uvicorn,granian-asgi", "--app", folder, *BY_PROXY)
     assert code == 0, printed + errors
     errors = command("check", "waitress", "--app", folder, *BY_PROXY)[2]
@@ -45,7 +45,7 @@ def test_redirect_to_https_stops_a_run(refused, small, tmp_path):
     assert "SECURE_SSL_REDIRECT is on" in said
 
 
-def test_lifespan_runs_where_it_can(command, small):
+def test_lifespan_runs_if_supported(command, small):
     folder = small(files={"site1/asgi.py": LIFESPAN})
     code, printed, errors = command("check", "gunicorn,uvicorn,granian-asgi,gunicorn-asgi,hypercorn", "--app", folder)
     assert code == 0, printed + errors
@@ -66,7 +66,7 @@ if "gunicorn" in sys.modules:
     assert "hunter2" not in printed
 
 
-def test_project_without_asgi_py_in_a_package(command, small):
+def test_asgi_py_is_optional(command, small):
     settings = 'from site1.settings import *\nROOT_URLCONF = "urls"\nWSGI_APPLICATION = "wsgi.application"\n'
     top = {"urls.py": "from site1.urls import *\n", "wsgi.py": "from site1.wsgi import *\n", "__init__.py": ""}
     own = ("--app", small(files={**top, "settings.py": settings}), "--settings", "settings")
@@ -74,7 +74,7 @@ def test_project_without_asgi_py_in_a_package(command, small):
     assert code == 0, printed + errors
 
 
-def test_tenants_by_host(command, small, tmp_path):
+def test_host_option_selects_tenant(command, small, tmp_path):
     code = """
 def tenant(request):
     return HttpResponse(request.get_host())

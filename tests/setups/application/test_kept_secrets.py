@@ -1,4 +1,4 @@
-"""Test that a secret in any option of a run isn't in the run folder or in the output."""
+"""Test that neither the run folder nor the output contains a secret from a run's options."""
 
 import json
 
@@ -43,4 +43,4 @@ def test_secrets_in_options_are_not_kept(command, started, tmp_path):
     assert [name for name, content in kept.items() if b"s3cret" in content] == []
     assert "s3cret" not in printed + errors
     code, _, errors = command("run", "--resume", folder)
-    assert (code, "which a run folder doesn't store. Start a new run" in errors) == (1, True)
+    assert (code, "which run folders don't store. Start a new run" in errors) == (1, True)

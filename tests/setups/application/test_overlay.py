@@ -39,11 +39,11 @@ class Project:
         (about / "entry_points.txt").write_text(f"[console_scripts]\n{name} = {name}:main\n")
 
     def overlay(self, *names):
-        """Return the overlay with the servers of these setups."""
+        """Return the project's overlay with the servers of these setups."""
         return overlay.make(self.folder / "bin" / "python", setups.find(names) if names else [])
 
     def overlay_with(self, variant, *names):
-        """Return the overlay of these setups with a variant."""
+        """Return the project's overlay for these setups with a variant."""
         found = [setup.with_variants([parse(variant)]) for setup in setups.find(names)]
         return overlay.make(self.folder / "bin" / "python", found, (), [parse(variant)])
 
@@ -56,7 +56,7 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    """Provide a separate package index. pip finds only the packages that ``release`` adds."""
+    """Provide a package index for the test. pip finds only the packages that ``release`` adds."""
     folder = tmp_path / "index"
     folder.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -109,7 +109,7 @@ def test_overlay_leaves_the_project_unchanged(project, tmp_path):
     assert project.overlay().bin == bin
     about = project.folder / "pyvenv.cfg"
     about.write_text(about.read_text() + "include-system-site-packages = true\n")
-    assert project.overlay().bin != bin  # another Python at the same place
+    assert project.overlay().bin != bin  # pyvenv.cfg describes another Python
 
 
 def test_servers_come_from_the_benchmark(project, index):
@@ -181,7 +181,7 @@ def test_hopless_needs_a_recent_django(project, index, monkeypatch):
     assert says(made.bin / "python", "-c", "import hopless; print(hopless.version)") == "0.1"
 
 
-def test_variant_replaces_packages_of_project_and_benchmark(project, index):
+def test_variant_replaces_all_package_versions(project, index):
     project.has("django", "5.2")
     project.has("parser", "1.5")
     index("gunicorn", "27.0", needs="parser>=1", pinned=True)
@@ -195,7 +195,7 @@ def test_variant_replaces_packages_of_project_and_benchmark(project, index):
     code = "import django, gunicorn, parser; print(django.version, gunicorn.version, parser.version)"
     versions = [says(made.bin / "python", "-c", code) for made in (plain, released, upgraded)]
     assert versions[:2] == ["5.2 27.0 1.5", "5.2 26.0 1.5"]
-    assert versions[2].startswith("6.1 27.0 ")  # with a parser that it can use
+    assert versions[2].startswith("6.1 27.0 ")  # with a compatible parser
     assert not versions[2].endswith("1.5")
     assert says(upgraded.bin / "django").startswith("django 6.1")
     assert project.overlay_with("django==6.1", "gunicorn") == upgraded

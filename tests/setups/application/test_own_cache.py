@@ -1,4 +1,4 @@
-"""Test the cache folder for users' projects if another user prepared it."""
+"""Test the cache folder for users' projects if another user created it."""
 
 import os
 import sys
@@ -28,11 +28,11 @@ def test_cache_of_another_user_is_refused(cache, mysite, monkeypatch):
         find(Options(mysite), [])
 
 
-def test_environment_of_root_is_used(cache, monkeypatch):
+def test_environment_from_root_is_used(cache, monkeypatch):
     folder = environment._folder("servers", (), Path(sys.executable))
     folder.mkdir(parents=True)
     (folder / ".ready").touch()
-    monkeypatch.setattr(environment, "opened_lock", None)  # only root can open it
+    monkeypatch.setattr(environment, "opened_lock", None)  # only root can open the lock
     assert environment.created("servers", ()) == folder
 
 

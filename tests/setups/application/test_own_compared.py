@@ -82,7 +82,7 @@ def check(command, project_with_views):
 def test_values_chosen_at_start_are_ignored(check):
     code, printed, errors = check("/ok/", "/set/", "/started/")
     assert code == 0, printed + errors
-    assert "note: the bodies of 1 page vary between requests or starts and are not compared" in printed
+    assert "note: the bodies of 1 page vary between requests or restarts and are not compared" in printed
     assert "3 requests to each of 2 setups: 0 differences" in printed
 
 

@@ -1,4 +1,4 @@
-"""Test logged-in users of a user's project: with a form, with a cookie, and with refused logins."""
+"""Test logins to a user's project: with a form, with a cookie, and refused logins."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
 
 PASSWORD = "hunter2-of-ada-é"
-LONG_S = 300  # on a busy machine, on which a trial is repeated
+LONG_S = 300  # long enough for a repeated trial on a busy machine
 JOURNEY = """
 import uuid
 
@@ -73,7 +73,7 @@ print(store.session_key)
 
 @pytest.fixture(scope="module")
 def site(started, tmp_path_factory):
-    """Return the folder of a project with an admin in which ada has all rights, and the key of her session."""
+    """Return the folder of a project with Django's admin, in which ada has all rights, and the key of ada's session."""
     folder = shutil.copytree(started, tmp_path_factory.mktemp("admin") / "mysite")
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "mysite.settings"}
 
@@ -90,7 +90,7 @@ def site(started, tmp_path_factory):
 
 @pytest.fixture
 def run(site, tmp_path):
-    """Return the command that measures a journey of that project."""
+    """Return the command that measures a journey through this project."""
     journey, study = tmp_path / "groups.py", tmp_path / "small.toml"
     journey.write_text(JOURNEY)
     study.write_text(STUDY)
@@ -98,9 +98,9 @@ def run(site, tmp_path):
 
 
 def signed_in(cli, run, *secrets):
-    """Return the first attempt of the trial, whose users logged in, and run.json.
+    """Return the trial's first attempt, and the content of run.json. Check that the users logged in.
 
-    They contain no secrets. A busy machine can make the attempt invalid.
+    The run folder must contain no secrets. A busy machine can make the attempt invalid.
     """
     _, printed, errors = cli.run(*run, timeout=LONG_S)
     folder = run[run.index("--output") + 1]
@@ -122,7 +122,7 @@ def test_form_login_stores_no_password(cli, run):
     assert all(one["ok"] > 0 for one in result["requests"])
     assert result["journeys"]["completed"] > 0
     assert record["study"]["tests"][0]["sign_in"] == {"login": "/admin/login/?next=/admin/", "user": "ada"}
-    assert [one["status"] for one in record["contract"]["users"]] == [200]  # the admin, which only ada can see
+    assert [one["status"] for one in record["contract"]["users"]] == [200]  # the admin page, which only ada can see
 
 
 def test_cookie_logs_users_in(cli, run, site):

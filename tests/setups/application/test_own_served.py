@@ -24,7 +24,7 @@ def study(tmp_path):
 
 
 def test_project_needs_only_its_path(cli, study, mysite, tmp_path):
-    # The file is the project's configuration, and the setup must not read it.
+    # The setup must not read the project's own configuration of Gunicorn.
     (mysite / "gunicorn.conf.py").write_text("raise SystemExit('this was read')")
     before = sorted(mysite.rglob("*"))
     folder = tmp_path / "run"
@@ -50,7 +50,7 @@ def test_project_needs_only_its_path(cli, study, mysite, tmp_path):
         (("uvicorn", "--variant", "hopless"), "'hopless.handler' in __import__('sys').modules", ("False", "True")),
     ],
 )
-def test_setups_that_answer_otherwise_are_found(command, mysite, names, said, answers):
+def test_differing_setups_are_found(command, mysite, names, said, answers):
     (mysite / "mysite" / "urls.py").write_text(
         "from django.http import HttpResponse\n"
         "from django.urls import path\n"
@@ -67,7 +67,7 @@ def test_setups_that_answer_otherwise_are_found(command, mysite, names, said, an
     ("arguments", "says"),
     [
         (("--path", "/nowhere/"), "test latency: GET /nowhere/: answered 404"),
-        (("--host-header", "example.org"), "set an allowed one with --host-header NAME"),
+        (("--host-header", "example.org"), "set an allowed host with --host-header NAME"),
         (("--setup-command", "python manage.py nothing"), "'python manage.py nothing' failed (exit status 1)"),
     ],
 )

@@ -1,6 +1,6 @@
 """Test a user's WebSockets: their clients, the stored texts, and the setups that serve them.
 
-Also test the sample project on another host.
+The tests also cover the sample project on another host.
 """
 
 import dataclasses
@@ -48,7 +48,7 @@ def test_load_uses_own_messages(application):
     assert sample().with_script(echo()) == echo()
 
 
-def test_handshake_has_headers_with_origin():
+def test_handshake_includes_headers_and_origin():
     own = OwnWebsocket.parse({**GIVEN, **SECRETS})
     headers = (("X-Token", "opensesame"), ("Cookie", "sessionid=hunter2; csrftoken=swordfish"))
     of_host = (("Host", "chat.example"), ("Origin", "http://chat.example"))
@@ -62,7 +62,7 @@ def test_handshake_has_headers_with_origin():
 def test_missing_script_is_refused(application):
     with pytest.raises(UserError, match=r"it uses WebSockets\. Add --ws-path and --ws-send"):
         dataclasses.replace(application, websocket=None).with_script(echo())
-    with pytest.raises(UserError, match=r"there are 2 rooms. Put \$ROOM in the place of their names"):
+    with pytest.raises(UserError, match=r"there are 2 rooms. Write \$ROOM instead of the name of a room"):
         application.with_script(echo(rooms=2))
     own = OwnWebsocket.parse({**GIVEN, "path": "/ws/chat/$ROOM/"})
     assert dataclasses.replace(application, websocket=own).with_script(echo(rooms=2)).conversation.rooms == 2
@@ -86,7 +86,7 @@ NOT_A_COOKIE = "--ws-cookie: write a name and its value as a browser sends them:
         ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: is '/ws/a b/'; write it percent-encoded"),
         ({**GIVEN, "header": ["hunter2"]}, "--ws-header: write a name, a colon and a value: 'X-Token: abc'"),
         ({**GIVEN, "header": ["X Y: hunter2"]}, "--ws-header: .*X Y"),
-        ({**GIVEN, "header": ["Sec-WebSocket-Protocol: a"]}, "A subprotocol has --ws-subprotocol"),
+        ({**GIVEN, "header": ["Sec-WebSocket-Protocol: a"]}, "For a subprotocol, use --ws-subprotocol"),
         ({**GIVEN, "header": ["Connection: close"]}, "--ws-header: Connection is set by the load generator"),
         ({**GIVEN, "cookie": ["hunter2"]}, NOT_A_COOKIE),
         ({**GIVEN, "cookie": ["a=hunter2; b=c"]}, NOT_A_COOKIE),

@@ -1,4 +1,4 @@
-"""Test a user's project: the settings and applications that are found, and errors."""
+"""Test how the settings and applications of a user's project are found, and the errors."""
 
 import dataclasses
 import sys
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def untouched(started):
-    """Return the findings in a new Django project, and whether its folder is unchanged."""
+    """Return what was found in a new Django project, and whether the project's folder is unchanged."""
     before = sorted(started.rglob("*"))
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("DJANGO_SETTINGS_MODULE", raising=False)
@@ -55,7 +55,7 @@ def test_project_without_asgi_uses_django_default(mysite):
     assert found.application.directory == mysite
     assert found.application.asgi == "plain_asgi:application"
     assert any("no ASGI application" in remark for remark in found.remarks)
-    assert found.application.healthy_within_s == 120  # the servers have the same time as the project to load
+    assert found.application.healthy_within_s == 120  # the time limit for loading is also the servers' limit
 
 
 def test_options_precede_found_values(mysite):
@@ -143,7 +143,7 @@ def test_options_survive_the_run_record(mysite, tmp_path):
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
 
 
-def test_other_checkout_is_served_by_its_variant(mysite, started):
+def test_variant_serves_other_checkout(mysite, started):
     (mysite / "mysite" / "asgi.py").unlink()
     [_, other] = served_by = setups.find(["uvicorn"], [parse(str(mysite))])
     both = other.with_variants([parse("hopless")])
@@ -192,9 +192,9 @@ while not os.path.exists({file!r}) or not open({file!r}).read():
 
 @pytest.fixture
 def daemon(tmp_path):
-    """Code that leaves a process behind, which ignores SIGTERM, in a separate session.
+    """Provide code that starts a process in a separate session. The process ignores SIGTERM and doesn't end.
 
-    ``left`` shows whether it runs.
+    ``left`` shows whether the process still runs.
     """
 
     class Daemon:
@@ -220,7 +220,7 @@ def test_hanging_project_names_the_limit(mysite, daemon, tmp_path):
     python.write_text(f"#!/bin/sh\n(setsid sh -c 'trap \"\" TERM; echo $$ > {daemon.file}; sleep 600' &)\nsleep 600\n")
     python.chmod(0o755)
     assert fails(Options(mysite, python=python, load_timeout="2s")) == (
-        f"{mysite}: the project was not loaded within 2 s. A longer limit is --load-timeout 5m"
+        f"{mysite}: the project did not load within 2 s. Set a longer limit, as in --load-timeout 5m"
     )
     assert not daemon.left
 

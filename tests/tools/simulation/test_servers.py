@@ -24,7 +24,7 @@ NAMES = [
 def known():
     """Return the simulated servers by name."""
     known = {server.name: server for server in servers(OBJECTIVE, PLAN.long_s)}
-    assert list(known) == NAMES  # each has its own tests
+    assert list(known) == NAMES  # the tests below cover each simulated server
     return known
 
 

@@ -2,7 +2,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 
 class Chat(AsyncJsonWebsocketConsumer):
-    """Whoever has joined a room hears all that is said in it."""
+    """Send each message in a room to all clients that joined the room."""
 
     room = None
 

@@ -1,4 +1,4 @@
-"""Load the pages' templates."""
+"""Load the templates of the report's pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def environment() -> jinja2.Environment:
-    """Templates that escape HTML, remove unprintable characters, and fail if a name is unknown."""
+    """Return a Jinja environment that escapes HTML, removes unprintable characters, and fails for undefined names."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=lambda name: name is not None and name.endswith(".html.j2"),
@@ -26,7 +26,7 @@ def environment() -> jinja2.Environment:
 def finalized(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    return type(value)(printable(value))  # text of the type Markup keeps its type
+    return type(value)(printable(value))  # keep the type Markup, whose HTML isn't escaped again
 
 
 def source(name: str) -> str:

@@ -1,6 +1,6 @@
 """Create the section of each kind of test from the kind's texts and columns (``loadtests.plan.kinds``).
 
-Some kinds have additional content.
+Most kinds also have a module in this package, which adds tables, columns or charts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ADDITIONS: dict[str, Additions] = {
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Return a section for each kind of test in the run, in their order."""
+    """Yield a section for each kind of test in the run."""
     for kind in known().values():
         tests = [test for test in results.tests if test.kind is kind]
         if tests:

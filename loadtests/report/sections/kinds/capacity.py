@@ -1,4 +1,4 @@
-"""The additional content for capacity: its limit, the steps of the search, and probes' response times."""
+"""Add the limits, the probes, and the response times of searches to the report's section about capacity."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIMITS = {
     "time": "time",
 }
 STEP = 1.05  # probes of different blocks are one point if their rates differ by at most 5%
-# A curve ends at this multiple of the last passed rate, because an open loop above it measures its backlog.
+# A curve ends at this multiple of the highest rate that passed, because probes at higher rates measure the backlog.
 BEYOND = 1.1
 LIMITED = {
     "generator": "the generator's limit",
@@ -59,14 +59,14 @@ def _probes(cell: Cell) -> Field:
 
 
 def _unsettled(results: Results, test: Test) -> Iterator[Table]:
-    """Describe the searches that didn't find a capacity of the server."""
+    """Yield a table of the searches that didn't find the server's capacity."""
     trials = [
         trial for label in results.labels for trial in results.cells[label, test.name].valid if test.why_unknown(trial)
     ]
     if trials:
         yield tables.listed(
             f"unsettled-{test.name}",
-            f"{plural(len(trials), 'search', 'searches')} without a capacity of the server",
+            f"{plural(len(trials), 'search', 'searches')} that didn't find the server's capacity",
             trials,
             {
                 "setup": lambda trial: trial.label,
@@ -78,7 +78,7 @@ def _unsettled(results: Results, test: Test) -> Iterator[Table]:
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """Draw percentiles over rate with the capacity of each setup."""
+    """Yield a chart of percentiles over rate, with the capacity of each setup."""
     limits = {limit.key: limit.ms for limit in test.search[0].limits} if test.search else {}
     keys = list(dict.fromkeys([*limits, "p99", "p50"]))
     rows = [row for label in results.labels for row in _curve(results, label, test, keys)]
@@ -144,7 +144,7 @@ def _point(label: str, key: str, together: list[ProbeRecord], test: Test) -> Cha
 
 
 def _mark(results: Results, label: str, test: Test) -> ChartRow:
-    """Return a setup's capacity as a row, without a value if no search found a capacity."""
+    """Return a setup's capacity as a chart row, without a value if no search found a capacity."""
     estimate = results.estimate(label, test.name, test.decisive.name)
     if estimate is None:
         searches = [trial.capacity for trial in results.cells[label, test.name].valid if trial.capacity]
@@ -164,7 +164,7 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
 
 ADDITIONS = Additions(
     columns={"limited by": _limited_by, "probes": _probes, "trials": tables.trials},
-    note=f"{tables.MEAN} Probes: how many the median search made.",
+    note=f"{tables.MEAN} Probes: the median number in a search.",
     tables=_unsettled,
     charts=charts,
 )

@@ -1,4 +1,4 @@
-"""The additional content for deployments: lost requests by kind and by client, and the disturbed time."""
+"""Add lost requests by kind and by client, and the disturbed time, to the report's section about deployments."""
 
 from __future__ import annotations
 

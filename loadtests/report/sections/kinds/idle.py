@@ -1,4 +1,4 @@
-"""The additional content for idle connections: refused and lost connections, and memory and CPU time by role."""
+"""Add refused and lost connections, and memory and CPU time by role, to the report's section about idle connections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _connections(trial: Trial) -> Connections | None:
 
 
 def _by_role(results: Results, test: Test) -> Iterator[Table]:
-    """Yield a connection's memory and CPU time in the processes of each role, including supporting services."""
+    """Yield a table of the memory and CPU time per connection in the processes of each role, including services."""
     roles = [
         (results.cells[label, test.name], role, charged)
         for label in results.by_estimate(test, test.decisive)
@@ -42,7 +42,7 @@ def _by_role(results: Results, test: Test) -> Iterator[Table]:
                 "KB each": lambda one: _memory(*one),
                 "CPU µs/s each": lambda one: cpu(*one),
             },
-            "The median over trials of what the processes of a role grow by with each connection.",
+            "KB each: by how much the processes of a role grow with each connection (the median over trials).",
             tables.Layout(words=("role",)),
         )
 
@@ -63,6 +63,6 @@ def _memory(cell: Cell, role: str, charged: bool) -> Field:
 REFUSED, LOST = (tables.summed(_connections, name) for name in ("refused", "lost"))
 ADDITIONS = Additions(
     columns={"refused": REFUSED, "lost": LOST, "trials": tables.trials},
-    note=f"{tables.MEAN} Lost: closed by the server while it was to be held.",
+    note=f"{tables.MEAN} Lost: closed by the server although the connection should have stayed open.",
     tables=_by_role,
 )

@@ -1,6 +1,6 @@
-"""The additional content for journeys: GET and POST, every route, the journeys, and the arithmetic of the closed loop.
+"""Add tables of methods, routes, whole journeys and Little's law to the report's section about journeys.
 
-With several steps of load, there are also the response times over the load.
+If the run has several steps of load, also add a chart of response time over load.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from loadtests.report.tables import Additions
 from loadtests.report.view import Field, Table
 
 MEDIANS = "Times are medians over the valid trials. Counts are sums."
-FOLDED = 24  # rows from which a page folds a table
+FOLDED = 24  # a page folds a table with more rows than this
 
 
 def _tables(results: Results, test: Test) -> Iterator[Table]:
@@ -41,7 +41,7 @@ def _journeys(cell: Cell) -> list[Journeys]:
 
 
 def _by_request(test: Test, one: str, title: str, found: Mapping[str, Sequence[RequestResult]]) -> Table:
-    """Return a row for each setup and each method or route: percentiles and failures."""
+    """Return a table of percentiles and failures, with a row for each setup and each method or route."""
     names = dict.fromkeys(row.name for own in found.values() for row in own)
     what = requests.Named(one, f"{title}, response time", tuple(PERCENTILES), FOLDED)
     return requests.table(test, what, requests.rows(names, found), MEDIANS)
@@ -65,9 +65,9 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Table:
             "under way first": lambda cell: f"{fmean(one.under_way_first for one in _journeys(cell)):,.0f}",
             "under way last": lambda cell: f"{fmean(one.under_way_last for one in _journeys(cell)):,.0f}",
         },
-        "Seconds from the due start of a journey to its end, including pauses. An error ends a journey. Under way: at "
-        "the start and at the end of the measured load. If new users arrive at a rate and the second number is much "
-        "larger, the server doesn't keep up with them.",
+        "Seconds from the intended start of a journey to its end, including pauses. An error ends a journey. Under "
+        "way: at the start and at the end of the measured load. If new users arrive at a rate and the second number is "
+        "much larger, the server doesn't keep up with the users.",
         tables.Layout(optional=("under way first", "under way last")),
     )
 
@@ -79,12 +79,12 @@ def _in_seconds(found: Journeys, key: str) -> float | None:
 
 
 def _loops(cell: Cell) -> list[Journeys]:
-    """Return the journeys of closed loops, without the journeys of open loops."""
+    """Return the results of journeys in a closed loop. Without a closed loop, the list is empty."""
     return [one for one in _journeys(cell) if one.disagreement is not None]
 
 
 def _loop(test: Test, cells: Sequence[Cell]) -> Table:
-    """Return a table of the rate that follows from users, think time and response time, and the measured rate."""
+    """Return a table of the measured rate and the rate expected from users, think time and response time."""
 
     def mean(name: str) -> tables.Column:
         return lambda cell: Field(number(fmean(getattr(one, name) for one in _loops(cell))))
@@ -107,7 +107,7 @@ def _loop(test: Test, cells: Sequence[Cell]) -> Table:
             "off": off,
         },
         "Means by request, over the valid trials. The rate follows from the number of users and their pauses, so it "
-        "isn't a capacity. If it differs by over 2% from the formula, the injectors were late.",
+        "isn't a capacity. If the rate differs by over 2% from the formula, the injectors were late.",
     )
 
 

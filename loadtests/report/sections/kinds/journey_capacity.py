@@ -1,6 +1,6 @@
-"""The additional content for the capacity in users: its limit, the steps of the search, and journeys' content.
+"""Add the limits and probes of searches, and tables of journeys, to the report's section about capacity in users.
 
-The latter is from the probe that confirmed the capacity.
+The tables of journeys are from the probe that confirmed the capacity.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _tables(results: Results, test: Test) -> Iterator[Table]:
 
 
 def _way(results: Results, test: Test) -> Iterator[Table]:
-    """Return all probes in their order."""
+    """Yield a table of all probes, in the order of the search."""
     probes = [
         (trial, probe)
         for label in results.labels_in(test.name)
@@ -37,7 +37,7 @@ def _way(results: Results, test: Test) -> Iterator[Table]:
     if probes:
         yield tables.listed(
             f"way-{test.name}",
-            f"The way there: {test.description}",
+            f"Probe by probe: {test.description}",
             probes,
             {
                 "setup": lambda one: one[0].label,
@@ -50,7 +50,7 @@ def _way(results: Results, test: Test) -> Iterator[Table]:
                 "failed": lambda one: tables.failed(one[1].errors),
                 "objective": lambda one: _outcome(one[1]),
             },
-            "Response time in each probe. Doubtful probes are repeated. The long probes, which confirm, decide.",
+            "Response time in each probe. Doubtful probes are repeated. The long probes confirm the result.",
             tables.Layout(words=("probe", "objective"), optional=("probe", "sent"), folded=True, grouped=0),
         )
 
@@ -62,6 +62,6 @@ def _outcome(probe: ProbeRecord) -> Field:
 
 ADDITIONS = Additions(
     columns=capacity.ADDITIONS.columns,
-    note=f"{tables.MEAN} Probes: of the median search. The result isn't a capacity in requests per second.",
+    note=f"{tables.MEAN} Probes: the median number in a search. The result isn't a capacity in requests per second.",
     tables=_tables,
 )

@@ -1,6 +1,6 @@
-"""The additional content for latency: charts of percentiles, and the distance of the rate from each ceiling.
+"""Add charts of percentiles, and a table of the rate and the ceilings, to the report's section about latency.
 
-With several rates, there is also a chart of the times over the load.
+If the run has several rates, also add a chart of response time over load.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def ceilings(results: Results, test: Test) -> Iterator[Table]:
-    """Yield a table of the distance between the rate and each setup's ceiling, if the run measured the ceilings."""
+    """Yield a table of each setup's ceiling, and of the test's rate as a share of it, if the run measured ceilings."""
     found = results.record.ceilings.get(test.name)
     rate = test.fixed_rate
     if not found or rate is None:
@@ -65,7 +65,7 @@ def ceilings(results: Results, test: Test) -> Iterator[Table]:
             f"{rate:g}/s is": lambda label: f"{rate / found[label]:.0%}" if label in found else tables.unknown(),
         },
         f"The highest throughput of each setup in a second, before the first block. The rate of this test, {rate:g} "
-        f"{unit}, is a share of the lowest.",
+        f"{unit}, is a share of the lowest ceiling.",
     )
 
 

@@ -1,4 +1,4 @@
-"""The additional content for recovery: lost requests, stale copies, and percentiles."""
+"""Add the usual response time, lost requests and stale copies to the report's section about recovery."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadtests.report.view import Field
 
 
 def _median(read: Callable[[Course], float], bad: bool = False) -> Column:
-    """Return the median of a course's value over trials."""
+    """Return a column with the median over trials of a value that ``read`` takes from a trial's course."""
 
     def field(cell: Cell) -> Field:
         known = [read(found) for trial in cell.valid if (found := course(trial)) is not None]

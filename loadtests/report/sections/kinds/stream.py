@@ -1,7 +1,4 @@
-"""The additional content for streams of events.
-
-It has broken and unanswered streams, the views of clients that left, and slow clients.
-"""
+"""Add broken and unanswered streams, the views of clients that left, and slow clients to the section about streams."""
 
 from __future__ import annotations
 
@@ -41,7 +38,8 @@ def _tables(results: Results, test: Test) -> Iterator[Table]:
             )
 
 
-# The optional tables: the metrics that a test needs, the caption, the place of the counts, and the columns.
+# The optional tables: the metrics that the test must have, the caption, the function that returns the counts, and the
+# columns.
 OTHERS: dict[
     str, tuple[tuple[Metric, ...], str, Callable[[Streams | None, Streams | None], object], dict[str, str]]
 ] = {
@@ -71,11 +69,11 @@ ADDITIONS = Additions(
         "others failed": tables.failures,
         "trials": tables.trials,
     },
-    note=f"{tables.MEAN} Broken off, and without a single event by the end: the sums over valid trials.",
+    note=f"{tables.MEAN} Streams that broke off or had no event by the end are summed over the valid trials.",
     tables=_tables,
 )
 OF_CAPACITY = Additions(
     columns=capacity.ADDITIONS.columns,
-    note=f"{tables.MEAN} Probes: how many the median search made.",
+    note=f"{tables.MEAN} Probes: the median number in a search.",
     tables=capacity.ADDITIONS.tables,
 )

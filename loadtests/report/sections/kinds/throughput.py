@@ -1,4 +1,4 @@
-"""The additional content for throughput: a chart of the answered requests second by second."""
+"""Add a chart of the answered requests in each second to the report's section about throughput."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow, valid_blocks
 from loadtests.report.tables import Additions
 
-MOMENTS = 5  # fewer seconds don't make a useful chart
+MOMENTS = 5  # minimum number of seconds for a useful chart
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:

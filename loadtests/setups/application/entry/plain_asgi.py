@@ -1,4 +1,7 @@
-"""Django's own ASGI application, for a project without an asgi.py. It is found through PYTHONPATH."""
+"""Create Django's own ASGI application for a project without an asgi.py.
+
+Servers find this module through PYTHONPATH.
+"""
 
 import importlib
 import os

@@ -1,4 +1,7 @@
-"""The project's own ASGI application, with hopless' application instead of Django's. It is found through PYTHONPATH."""
+"""Load the project's own ASGI application, but with the application of hopless instead of Django's.
+
+Servers find this module through PYTHONPATH.
+"""
 
 import importlib
 import os
@@ -11,7 +14,7 @@ djangos = asgi.get_asgi_application
 
 
 def get_asgi_application() -> Any:
-    asgi.get_asgi_application = djangos  # hopless calls this itself
+    asgi.get_asgi_application = djangos  # hopless itself calls Django's function
     try:
         return hopless.get_asgi_application()
     finally:

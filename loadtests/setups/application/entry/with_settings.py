@@ -1,6 +1,6 @@
-"""The application that SERVED_WITH_SETTINGS names, which writes its effective settings to a file.
+"""Load the application that SERVED_WITH_SETTINGS names, and write its effective settings to a file.
 
-It is found through PYTHONPATH.
+Servers find this module through PYTHONPATH.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from pathlib import Path
 module, _, name = os.environ["SERVED_WITH_SETTINGS"].partition(":")
 application = getattr(importlib.import_module(module), name)
 
-from django.conf import settings  # noqa: E402 - the application may need to choose the settings first
+from django.conf import settings  # noqa: E402 - the application's module may choose the settings
 
 COMPARED = ("DEBUG", "INSTALLED_APPS", "MIDDLEWARE", "DATABASES", "CACHES")
 text = json.dumps({name: getattr(settings, name) for name in COMPARED}, default=str)

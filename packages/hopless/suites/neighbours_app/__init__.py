@@ -1,4 +1,4 @@
-"""The project of the scenario.
+"""The Django project of neighbours_scenario.py.
 
-It has a model, middleware that detects state of other requests, and views that mark a request.
+It consists of a model, middleware that sets state or detects the state of other requests, and views that mark requests.
 """

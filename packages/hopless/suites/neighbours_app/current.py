@@ -1,4 +1,4 @@
-"""The case that this process runs, and the state that its requests have seen."""
+"""Provide the case of this process, and collect the state that its requests see."""
 
 import os
 
@@ -10,5 +10,5 @@ RECORDS = []
 
 
 def record(moment, number, state):
-    """Record the state that a request sees at a given point."""
+    """Record the state that the request with this number sees at a moment."""
     RECORDS.append([number, moment, state])

@@ -1,4 +1,4 @@
-"""Middleware that records the state that a request finds, and middleware that changes state."""
+"""Define middleware that records the state at the start of a request, and middleware that changes state."""
 
 import threading
 
@@ -19,7 +19,7 @@ class FirstLook(MiddlewareMixin):
 
 
 class ActivateLanguage(MiddlewareMixin):
-    """Activate the language and the timezone of a user, and leave them active."""
+    """Activate the language and the time zone of a user, and never deactivate them."""
 
     def process_request(self, request):
         if name := request.GET["who"]:
@@ -28,7 +28,7 @@ class ActivateLanguage(MiddlewareMixin):
 
 
 class UserInThread(MiddlewareMixin):
-    """Keep the user in a variable of the thread until the response, as many projects do."""
+    """Store the user in a thread-local variable until the response, as many projects do."""
 
     def process_request(self, request):
         local.user = request.GET["who"]
@@ -39,7 +39,7 @@ class UserInThread(MiddlewareMixin):
 
 
 class UserAroundView:
-    """Keep the user in a variable of the thread, with a block that always resets it."""
+    """Store the user in a thread-local variable, and reset it in a ``finally`` block."""
 
     def __init__(self, get_response):
         self.get_response = get_response
@@ -53,7 +53,7 @@ class UserAroundView:
 
 
 class SetRole(MiddlewareMixin):
-    """Give the connection the role of a user until the response."""
+    """Set the role of a user on the database connection until the response."""
 
     def process_request(self, request):
         if name := request.GET["who"]:
@@ -67,7 +67,7 @@ class SetRole(MiddlewareMixin):
 
 
 class SetTenant(MiddlewareMixin):
-    """Use the schema of a tenant until the response, like the middleware of django-tenants without its table."""
+    """Use the schema of a tenant until the response, like the middleware of django-tenants, but without its table."""
 
     def process_request(self, request):
         connection.set_schema(f"schema_{request.GET['who']}" if request.GET["who"] else "public")

@@ -1,4 +1,4 @@
-"""A model whose changes the packages record."""
+"""Define a model whose changes the tested packages record."""
 
 from django.conf import settings
 from django.db import models

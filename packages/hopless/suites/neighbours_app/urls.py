@@ -1,4 +1,4 @@
-"""Define the views. Each one has a synchronous and an asynchronous version."""
+"""Define the views. Each view has a synchronous and an asynchronous version."""
 
 import asyncio
 import threading
@@ -11,8 +11,8 @@ from django.urls import path
 from neighbours_app.current import CASE, record
 from neighbours_app.models import Note
 
-started = {}  # the events that requests set when they have started, by the request's id
-released = {}  # the events that those requests wait for
+started = {}  # events that requests set when their views have started, by request id
+released = {}  # events for which the views wait, by request id
 
 
 def _mark(request):
@@ -47,7 +47,7 @@ async def afails(request):
 
 
 def fails_unmarked(request):
-    """An error in a request that has set neither a user nor a tag."""
+    """Raise an error without marking the request with a user or a tag."""
     raise LookupError(request.GET["id"])
 
 
@@ -74,7 +74,7 @@ urlpatterns = [path(f"{view.__name__}/", view) for view in VIEWS]
 
 
 def expect(number):
-    """Prepare the events of a request whose client disconnects."""
+    """Create and return the events of a request."""
     started[number] = threading.Event()
     released[number] = threading.Event()
     return started[number], released[number]

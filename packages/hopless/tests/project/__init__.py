@@ -1,1 +1,1 @@
-"""A project with a view for each possible problem."""
+"""A Django project whose views cause the problems that the tests look for."""

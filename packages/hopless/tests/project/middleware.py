@@ -1,4 +1,4 @@
-"""Define third-party middleware of each style. A middleware fails if the request asks for it."""
+"""Define third-party middleware in each style that Django supports."""
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpResponse
@@ -6,9 +6,10 @@ from django.utils.deprecation import MiddlewareMixin
 
 
 class Mixed(MiddlewareMixin):
-    """Use Django's mixin.
+    """Middleware with Django's mixin and all hooks.
 
-    ``?fail=request`` and similar parameters make a hook raise an error, and ``?short=1`` answers immediately.
+    With the parameter ``fail=request``, the hook ``process_request`` raises an error, and so on. With ``short=1``, the
+    middleware answers without calling the view.
     """
 
     def process_request(self, request):
@@ -40,7 +41,7 @@ class Mixed(MiddlewareMixin):
 
 
 def synchronous(get_response):
-    """Provide a function without an asynchronous mode."""
+    """Return function-based middleware that only supports the synchronous mode."""
 
     def middleware(request):
         response = get_response(request)
@@ -51,7 +52,7 @@ def synchronous(get_response):
 
 
 class Asynchronous:
-    """Provide a class that supports only the asynchronous mode."""
+    """Middleware that only supports the asynchronous mode."""
 
     sync_capable = False
     async_capable = True

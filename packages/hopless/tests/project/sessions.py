@@ -1,12 +1,12 @@
-"""Define a session engine and a message storage outside Django."""
+"""Define a session engine and a message storage that aren't part of Django."""
 
 from django.contrib.messages.storage.fallback import FallbackStorage
 from django.contrib.sessions.backends import db
 
 
 class SessionStore(db.SessionStore):
-    """Belong to this module, so the engine is not Django's."""
+    """A subclass, so that the session engine isn't Django's."""
 
 
 class Messages(FallbackStorage):
-    """Belong to this module, so the storage is not Django's."""
+    """A subclass, so that the message storage isn't Django's."""

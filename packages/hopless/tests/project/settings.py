@@ -1,10 +1,10 @@
-"""The usual seven middleware of ``startproject``, and databases in memory and in a file."""
+"""Settings with the seven middleware of ``startproject`` and an SQLite database."""
 
 import os
 import tempfile
 from pathlib import Path
 
-BASE = Path(os.environ.get("HOPLESS_TESTS") or tempfile.mkdtemp(prefix="hopless-tests-"))  # servers share the database
+BASE = Path(os.environ.get("HOPLESS_TESTS") or tempfile.mkdtemp(prefix="hopless-tests-"))  # servers share it
 SECRET_KEY = "for tests"
 ALLOWED_HOSTS = ["testserver", "127.0.0.1"]
 ROOT_URLCONF = "tests.project.urls"

@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
-later = {}  # the values that tasks and threads found after the end of their request
+later = {}  # values that views share with the tests, also after the end of their requests
 local = threading.local()
 stop = threading.Event()
 
@@ -135,14 +135,14 @@ async def aslow(request):
 
 
 def in_thread(request):
-    """Return the thread, and the value that an earlier request left in it."""
+    """Return the thread's identifier, and the value that an earlier request stored in the thread."""
     found = getattr(local, "left", None)
     local.left = request.GET.get("leave")
     return JsonResponse({"thread": threading.get_ident(), "left": found})
 
 
 async def outlives(request):
-    """A task that queries the database after its request has ended."""
+    """Start a task that queries the database after the request has ended."""
 
     async def task():
         await asyncio.sleep(0.05)
@@ -156,27 +156,27 @@ async def outlives(request):
 
 
 async def leaves_a_job(request):
-    """Start a job in the request's thread, and don't wait for it."""
+    """Start a job in the request's thread without waiting for its end."""
     later["job"] = asyncio.create_task(sync_to_async(stop.wait)())
     await asyncio.sleep(0)
     return HttpResponse("left")
 
 
 async def same_thread(request):
-    """Show whether two jobs of a request share a thread."""
+    """Return whether two jobs of a request run in the same thread."""
     one = await sync_to_async(threading.get_ident)()
     two = await sync_to_async(threading.get_ident)()
     return HttpResponse(str(one == two))
 
 
 def all_at_once(request):
-    """Wait for all other expected requests."""
+    """Wait until all expected requests have started."""
     later["barrier"].wait(60)
     return HttpResponse("together")
 
 
 def asks_late(request):
-    """Query the database when the client may have disconnected."""
+    """Query the database after the client has had time to disconnect."""
     later["asking"].set()
     stop.wait(10)
     User.objects.count()
@@ -192,7 +192,7 @@ async def times_out(request):
 
 
 async def streams_for_ever(request):
-    """Send parts until the client disconnects, and record the end of the generator."""
+    """Send parts of a response until the client disconnects, and record that the generator is closed."""
 
     async def parts():
         try:
@@ -210,7 +210,7 @@ async def waits_for_ever(request):
     try:
         await asyncio.sleep(60)
     except asyncio.CancelledError:
-        await asyncio.sleep(0.01)  # like code that closes a connection
+        await asyncio.sleep(0.01)  # simulates cleanup code that awaits something
         later["cancelled"] = True
         raise
 

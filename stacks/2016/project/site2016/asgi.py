@@ -1,4 +1,4 @@
-"""Create the channel layer that Daphne of 2016 serves. Django runs in a worker on the other side of the layer."""
+"""Create the channel layer to which Daphne of 2016 sends requests. A worker runs Django at the other end."""
 
 from channels.asgi import get_channel_layer
 

@@ -1,4 +1,4 @@
-"""Make the Redis layer of 2016 wait for Redis, because the setup starts both at the same time."""
+"""Wait for Redis before its channel layer of 2016 connects, because the setup starts Redis and Daphne together."""
 
 import time
 
@@ -10,7 +10,7 @@ LOOK_EVERY_S = 0.05
 
 
 class PatientRedisChannelLayer(asgi_redis.RedisChannelLayer):
-    """Use asgi_redis without changes, as soon as each of its Redis servers answers.
+    """The layer of asgi_redis, which first waits until each of its Redis servers answers.
 
     Raises:
         redis.exceptions.ConnectionError: If a server doesn't answer within WITHIN_S.
@@ -25,7 +25,7 @@ class PatientRedisChannelLayer(asgi_redis.RedisChannelLayer):
 
 
 def _answers(connection, last):
-    """Return whether the server answers. With `last`, raise its error instead of returning False."""
+    """Return whether the Redis server answers. With `last`, raise the error instead of returning False."""
     try:
         return connection.ping()
     except redis.exceptions.ConnectionError:

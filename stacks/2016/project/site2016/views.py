@@ -1,4 +1,4 @@
-"""Do as little as possible in a view."""
+"""Define a view that does as little as possible."""
 
 from django.http import HttpResponse
 

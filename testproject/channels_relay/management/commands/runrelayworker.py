@@ -13,7 +13,7 @@ from channels_relay.worker import RelayHandler, RelayWorker
 class Command(BaseCommand):
     help = (
         "Answers the HTTP requests that fronts (channels_relay.front.RelayFront) put on the channel layer, one "
-        "at a time. Start as many as you like. SIGTERM: finishes the request in hand and exits."
+        "at a time. You can start any number of workers. On SIGTERM, a worker finishes its current request and exits."
     )
 
     def handle(self, *args: Any, **kwargs: Any) -> None:

@@ -11,19 +11,19 @@ from django.db import DatabaseError, connection, transaction
 
 from endpoints import rows, visitor
 
-LOCK = 20_130_328  # any number that no other program locks: the day of the first round
+LOCK = 20_130_328  # any number that no other program locks; this is the day of TechEmpower's first round
 
 
 class Command(BaseCommand):
-    help = "Migrates the database and fills its tables. Does nothing if the tables are filled. Two may run at once."
+    help = "Migrates the database and fills its tables, unless they are filled. Several processes may run it at once."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Prepare the database.
 
         Raises:
-            CommandError: If the database can't be used. It prints a line, and the exit code is 1.
+            CommandError: If the database can't be used. The command then prints a line and exits with 1.
         """
-        # One connection is enough, and without a pool an unavailable server is reported at once.
+        # One connection is enough. Without a pool, an unavailable server is reported immediately.
         pool_options = {**connection.settings_dict["OPTIONS"]}
         pool_options.pop("pool", None)
         connection.settings_dict = {**connection.settings_dict, "OPTIONS": pool_options}
@@ -52,7 +52,7 @@ def alone() -> Iterator[None]:
         with open(f"{connection.settings_dict['NAME']}.lock", "w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             with connection.cursor() as cursor:
-                # readers work while a process writes; the database file keeps this mode
+                # allows reads while a process writes; the database file keeps this mode
                 cursor.execute("PRAGMA journal_mode=WAL")
             yield
     else:

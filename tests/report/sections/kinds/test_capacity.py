@@ -82,7 +82,7 @@ def run(build_run):
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
-def test_capacity_has_counted_units(run, kind):
+def test_capacity_uses_counted_units(run, kind):
     page = page_of(run(kind))
     shown = section(page, kind)
     [chart] = shown.charts
@@ -96,7 +96,7 @@ def test_capacity_has_counted_units(run, kind):
     assert f"p99 {TIME[kind].lower()}, ms" in drawn
 
 
-def test_summary_has_a_column_each(run):
+def test_each_capacity_has_a_column(run):
     rows = summary(run(*SEARCHES))
     filled = {kind: {row["test"] for row in rows if row[f"capacity_{counts}_per_s"]} for kind, counts in COUNTS.items()}
     assert filled == {kind: {kind} for kind in COUNTS}

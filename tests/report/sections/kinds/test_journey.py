@@ -1,4 +1,4 @@
-"""Test users' journeys and a capacity in users in reports."""
+"""Test reports of users' journeys, and of capacities in users."""
 
 import dataclasses
 import functools
@@ -50,11 +50,11 @@ def results(build_run):
 
 
 def by_two(table):
-    """Return the rows by their first two fields."""
+    """Return a table's rows by their first two fields."""
     return {(one[0].text, one[1].text): texts(one)[2:] for one in table.rows}
 
 
-def test_section_shows_requests_with_journeys(results):
+def test_section_shows_requests_and_journeys(results):
     page = page_of(results())
     found = section(page, "journey")
     tables = {one.name: one for one in found.tables}
@@ -67,7 +67,7 @@ def test_section_shows_requests_with_journeys(results):
     assert rows_of(tables["loop-users"])["gunicorn"][1:] == ["64", "700", "15.0", "89.5", "89.0", "+0.6%"]
     routes = by_two(tables["routes-users"])
     assert routes["GET name", "gunicorn"] == ["9.13", "18.3", "27.4", "45.7", "–", "4,000", "0"]
-    assert routes["POST name", "gunicorn"][3] == "–"  # from too few values
+    assert routes["POST name", "gunicorn"][3] == "–"  # too few values for p99
 
 
 def test_get_is_separate_from_post(results):
@@ -79,7 +79,7 @@ def test_get_is_separate_from_post(results):
     assert (failed.detail, failed.tone) == ("mixed-up 6, status 2", "bad")
 
 
-def test_unresponsive_setup_has_a_value(results):
+def test_unresponsive_setup_has_values(results):
     def stopped(*of_trial):
         found = walked(*of_trial)
         lost = dataclasses.replace(row("GET", 10), planned=1200, sent=1200, completed=900, ok=900, unfinished=300)
@@ -108,7 +108,7 @@ def test_cost_belongs_to_completed_journeys(results):
     assert "that 1 request in 100 exceeds" in rest.rst(page)
 
 
-def test_open_loop_has_no_arithmetic(results):
+def test_open_loop_has_no_formula(results):
     found = section(results(test=a_test("journey", "users", duration="30s", rate=2.0), users=None), "journey")
     assert "loop-users" not in [one.name for one in found.tables]
     found = section(results(lambda label, test, block, result: result, name="none"), "journey")
@@ -117,7 +117,7 @@ def test_open_loop_has_no_arithmetic(results):
 
 @pytest.fixture
 def searched(build_run):
-    """Return a function that builds a run whose confirming probes had users, or new users."""
+    """Return a function that builds a run of searches for users, or for new users per second."""
 
     def build(model="users"):
         keys = {"model": model, "start_rate": 20, "max_rate": 1000, "probe": "8s", "confirm": "16s"}

@@ -1,8 +1,8 @@
-"""Define the common settings of the three setups: the settings of 2016, or the settings of today's sample project.
+"""Define the settings that the three setups share.
 
-STACK_SETTINGS chooses between them. `original` are the settings in the published report, with DEBUG and Django's
-default middleware. `today` are the settings of today's setups, without DEBUG and with the middleware of `django-admin
-startproject`, which had the same seven classes in 2016.
+The environment variable STACK_SETTINGS chooses them. `original` means the settings in the published report, with DEBUG
+and Django's default middleware. `today` means the settings of today's setups, without DEBUG and with the middleware of
+`django-admin startproject`, which had the same seven classes in 2016.
 """
 
 import os
@@ -32,7 +32,7 @@ if STACK_SETTINGS == "today":
     ]
 
 ROOT_URLCONF = "site2016.urls"
-STATIC_URL = "/static/"  # with DEBUG, the worker of Channels first looks for a static file
+STATIC_URL = "/static/"  # required with DEBUG, because the Channels worker then looks for static files first
 
 # Django requires a database, but this project doesn't use it.
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}

@@ -6,8 +6,8 @@ from .base import *  # noqa: F403
 
 INSTALLED_APPS += ["channels"]  # noqa: F405
 
-# The shared memory survives its processes, with each answer that it remembers. Its name contains the name of RUN_DIR,
-# so each start has a separate memory, and loadtests/cleanup deletes it with that folder.
+# The shared memory outlives its processes, with all answers that it remembers. Its name contains the name of RUN_DIR,
+# so each start uses new shared memory, and loadtests/cleanup deletes the memory together with that folder.
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "asgi_ipc.IPCChannelLayer",
