@@ -17,7 +17,7 @@ NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # Errors that the user can 
 
 
 class UserError(Exception):
-    """An error that the user can correct. Its message is one line with the object, the problem and the next step."""
+    """An error that the user can correct. Its message is one line with the object, the problem and what to do."""
 
 
 def called() -> str:

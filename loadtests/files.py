@@ -23,7 +23,7 @@ SUPERVISOR = ROOT / "supervisor"
 
 
 def read(path: Path, most: int, pipes: bool = False) -> bytes:
-    """Read a regular file, or a pipe if ``pipes`` is set, of at most ``most`` bytes.
+    """Read a regular file (or also a pipe, if ``pipes`` is set) of at most ``most`` bytes.
 
     Reading a device may never end, so the function refuses devices before it reads from them.
 
@@ -70,7 +70,7 @@ def cache() -> Path:
     """Return the folder of environments, variants of users' projects, and unfinished measurements.
 
     Raises:
-        UserError: If a user other than root owns the folder. That user could change the code that a server imports.
+        UserError: If another user (except root) owns the folder and could change the code that a server imports.
     """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "django-serving-benchmark"
     for place in (folder, folder / "environments", folder / "overlays", folder / "pycache"):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 DASH = "–"
-NOT_REACHED = "not reached"  # a percentile that is above the share of successful requests
+NOT_REACHED = "not reached"  # for a percentile above the share of successful requests
 
 # Terminal commands (CSI and OSC), then single characters: control characters except tab and newline, characters that
 # change the direction of writing, and characters that XML forbids.
@@ -132,7 +132,7 @@ def ratio(value: float) -> str:
 
 
 def change(value: float, what: str, words: tuple[str, str] = ("lower", "higher")) -> str:
-    """Format a ratio as a change, such as ``65% lower throughput``. Ratios from 2 become ``2.1× the throughput``."""
+    """Format a ratio as a change: ``65% lower throughput``, or for ratios of 2 or more, ``2.1× the throughput``."""
     if value >= 1.995:
         return f"{value:.1f}× the {what}" if value < 9.95 else f"{value:,.0f}× the {what}"
     share = abs(value - 1)

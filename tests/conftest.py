@@ -35,7 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def no_exported_settings(monkeypatch):
     """Unset DJANGO_SETTINGS_MODULE.
 
-    Some conftest modules set it to the sample project's settings, which runs of other projects would use.
+    Some conftest modules set this variable for the sample project. Runs of other projects must not use its settings.
     """
     monkeypatch.delenv("DJANGO_SETTINGS_MODULE", raising=False)
 

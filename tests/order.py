@@ -17,7 +17,8 @@ SPLIT = {"tests/engines/test_journeys.py", "tests/engines/test_mix.py", "tests/e
 class Groups(LoadFileScheduling):
     """Run all tests of a file in the same process, so that they share fixtures.
 
-    With pytest 9.2, ``--dist=loadgroup`` of xdist 3.8 doesn't help, because it makes each test a separate group.
+    With pytest 9.2, ``--dist=loadgroup`` of xdist 3.8 doesn't help, because this option makes each test a separate
+    group.
     """
 
     def _split_scope(self, nodeid):

@@ -137,7 +137,7 @@ def _over_websockets(load: Load, server: psutil.Process) -> Figures:
 
 
 def _medians(rounds: list[Figures]) -> Figures:
-    """Return the median of each figure over the rounds, or None if a round doesn't contain the figure."""
+    """Return the median of each figure over the rounds, or None if the figure is missing in a round."""
     medians: Figures = {}
     for name in rounds[0]:
         values = [value for value in (figures[name] for figures in rounds) if value is not None]

@@ -1,7 +1,7 @@
 """Import all distributions in requirements.txt and packages/: ``python tools/imports.py``.
 
-The program prints a line for each module that can't be imported, and then exits with status 1. It ignores distributions
-that aren't installed, because pip reports them.
+The program prints a line for each module that can't be imported, and then exits with status 1. The program ignores
+distributions that aren't installed, because pip reports them.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ Percentiles = dict[int, float]  # in milliseconds
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """A tool with certain options.
+    """A load generator with certain options.
 
     Attributes:
         tool: The name of the program.

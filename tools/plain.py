@@ -1,9 +1,9 @@
 """Count constructions that make the English of a project hard to read.
 
 Without arguments, `tools/plain.py` compares each folder with its limit in plain.toml. `make lint` fails if a folder has
-more findings per 1,000 words, or if the documentation has more than 35,000 words. With paths, it prints each finding
-with its file and line. A finding is a sentence to read again, not always a sentence to change. It reads Python,
-JavaScript, TypeScript, TOML, reST and Markdown.
+more findings per 1,000 words than its limit, or if the documentation has more than 35,000 words. With paths, the
+program prints each finding with its file and line. A finding is a sentence to read again, not always a sentence to
+change. The program reads Python, JavaScript, TypeScript, TOML, reST and Markdown.
 """
 
 import argparse
@@ -192,13 +192,13 @@ def excess_of_words() -> list[str]:
 
 
 def compare_with_limits(lower: bool) -> None:
-    """Compare the rate of each folder with its limit in plain.toml, and the documentation with its limit in words.
+    """Compare the rate of each folder with its limit in plain.toml, and the words of the documentation with MOST_WORDS.
 
     Args:
         lower: Whether to replace each limit in plain.toml that is higher than the rate of its folder.
 
     Raises:
-        SystemExit: If a folder or the documentation exceeds its limit, or a folder doesn't have one.
+        SystemExit: If a folder or the documentation exceeds its limit, or if a folder doesn't have a limit.
     """
     text = LIMITS.read_text(encoding="utf-8")
     limits: dict[str, float] = tomllib.loads(text)

@@ -1,8 +1,8 @@
 """Compare the size of the code with the limits in size.toml.
 
-`make size` prints the lines of code of each package without docstrings, comments and blank lines. It reads the Python,
-JavaScript and TypeScript files that git tracks or would add. `make lint` fails if a package has more lines than its
-limit, or if it has no limit.
+`make size` prints the lines of code of each package without docstrings, comments and blank lines. The program reads the
+Python, JavaScript and TypeScript files that git tracks or would add. `make lint` fails if a package has more lines than
+its limit, or if it has no limit.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def sizes() -> dict[str, Counter[str]]:
 
 
 def main() -> None:
-    """Print the sizes of all packages. Exit with status 1 if a package exceeds its limit or has none."""
+    """Print the sizes of all packages. Exit with status 1 if a package exceeds its limit or lacks a limit."""
     limits: dict[str, int] = tomllib.loads((ROOT / "size.toml").read_text(encoding="utf-8"))
     found = sizes()
     problems = []

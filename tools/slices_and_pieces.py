@@ -4,7 +4,7 @@
 
 Each number of setups is a separate run. Every second block measures each setup in a single piece instead of slices. In
 both kinds of blocks, all setups run at the same time. The ratio of slices to pieces is the mean over setups in two
-adjacent blocks. Its confidence interval is based on Student's t over these pairs of blocks.
+adjacent blocks. The confidence interval of the ratio is based on Student's t over these pairs of blocks.
 
 The program writes ``slices-and-pieces.csv`` (the value of each trial) and ``slices-and-pieces.inc`` (the table).
 """

@@ -1,4 +1,4 @@
-"""Render docs/choosing.toml: a table of advice, and for each row a section with a chart.
+"""Render docs/choosing.toml as a table of advice, and a section with a chart for each row.
 
 The rows contain reST with the roles of measured_roles.py, so their figures, like the charts, come from the newest runs.
 ``readme.py`` writes the same table to README. The build fails if README isn't up to date.
@@ -46,7 +46,7 @@ class Panel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     Args:
         of: The figures, as ``STUDY TEST [METRIC]`` (see measured_roles).
-        setups: The names in the chart, by label.
+        setups: The names of the setups in the chart, by label in the study.
         title: The panel's title.
     """
 

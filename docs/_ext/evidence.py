@@ -15,7 +15,7 @@ PAGES = ("doc", "ref")
 
 
 def figures(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the role and the request of each figure in a text."""
+    """Yield the name and the arguments of each role in a text."""
     for role, request in FIGURE.findall(text):
         if role not in PAGES and role not in ("share", "core-share"):
             yield role, " ".join(request.split())

@@ -25,7 +25,7 @@ WIDTH = "92"  # the number of columns of a help text on the page
 
 
 class FromCode(SphinxDirective):
-    """Insert the reST that `lines` yields. Every build inserts it again."""
+    """Insert the reST that `lines` yields. Every build reads the page again."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()

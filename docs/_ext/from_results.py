@@ -91,7 +91,7 @@ def study_page(runs: list[Reference]) -> str:
 def digest(page: Page) -> Page:
     """Return a short report for the study's page.
 
-    It contains the verdicts, charts, invalid and skipped trials, and the commands that repeat the run.
+    The report contains the verdicts, charts, invalid and skipped trials, and the commands that repeat the run.
     """
     parts = tuple(part for section in page.sections if (part := _shown(section)))
     return dataclasses.replace(page, title="Results", question="", sections=parts)
@@ -122,7 +122,7 @@ def heading(text: str, line: str) -> list[str]:
 
 
 class FromResults(SphinxDirective):
-    """Insert the reST that `lines` yields. Every build inserts it again."""
+    """Insert the reST that `lines` yields. Every build reads the page again."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()

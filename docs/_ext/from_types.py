@@ -35,9 +35,9 @@ Table = inspect.DataclassType | inspect.StructType
 
 
 class FieldsOf(SphinxDirective):
-    """Insert the fields of a type, ``module:Name``, and of the types of its fields.
+    """Insert the fields of a type, given as ``module:Name``, and the fields of nested types.
 
-    With the option ``bounds``, it also shows the allowed values and the defaults, for files that users write.
+    With the option ``bounds``, the directive also shows allowed values and defaults, for files that users write.
     """
 
     required_arguments = 1

@@ -109,7 +109,7 @@ class OfRun(Figure):
         """Return the figure as text.
 
         Raises:
-            LookupError: If the run doesn't contain it, or contradicts the claim.
+            LookupError: If the run doesn't contain the figure, or contradicts the claim.
         """
         raise NotImplementedError
 
@@ -211,8 +211,7 @@ def matched(pattern: re.Pattern[str], request: str) -> re.Match[str]:
 def compared(results: Results, label: str, test: str, metric: str, other: str | None) -> Comparison:
     """Compare a setup with the baseline, as the report does.
 
-    If the report doesn't contain the comparison, because of the other setup or the metric, the interval is calculated
-    for a single comparison.
+    Use the report's comparison if it exists. Otherwise, calculate the interval for a single comparison.
 
     Raises:
         LookupError: If no block contains the metric for both setups.

@@ -40,7 +40,7 @@ WAGTAIL = View("pages of Wagtail's demo", 8.0, 35.0)
 def model() -> CostModel:
     """Return the cost model of the newest run.
 
-    It contains the largest growth of the cost under ASGI among the held-out views.
+    The model contains the largest growth of the cost under ASGI among the held-out views.
 
     Raises:
         LookupError: If the run doesn't contain the CPU time of the baseline with a full core.

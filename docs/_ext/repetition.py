@@ -56,13 +56,13 @@ def rows(results: Results) -> Iterator[tuple[str, ...]]:
 
 
 def reported(trials: Sequence[Trial], percentile: str) -> str:
-    """Return a percentile as the tool reports it: of successful answers, from their actual send, in milliseconds."""
+    """Return a percentile in ms as the tool reports it: of successful answers, measured from the actual send time."""
     found = [trial.result.service_time_ms.get(percentile) for trial in trials if trial.result]
     return _ms([one for one in found if one is not None])
 
 
 def experienced(trials: Sequence[Trial], percentile: str) -> str:
-    """Return a percentile of all requests from their intended send. Failed requests count as infinitely slow."""
+    """Return a percentile of all requests, measured from the intended send time. Failures are infinitely slow."""
     found = [ANSWERS.percentile(trial.result, percentile) for trial in trials if trial.result]
     return _ms([one for one in found if one is not None])
 

@@ -1,4 +1,4 @@
-"""Show how well the ratios that other machines measured predict a machine's ratios."""
+"""Show how well the ratios of other machines predict the ratios of a machine."""
 
 from __future__ import annotations
 

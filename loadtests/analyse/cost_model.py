@@ -4,7 +4,7 @@ A request costs ``v + a`` ms of CPU time. ``v`` is the view's own CPU time. ``a`
 does nothing: the server, Django's handler, the middleware and the resolver. ``b`` is the value of ``a`` for the
 baseline. If the servers' cores are full, a server answers ``(v + b) / (v + a)`` times as many requests as the baseline.
 
-All times apply to the machine's speed during the run. Times from another run are scaled by its calibration loop.
+All times are valid for the machine's speed during the run. Times from another run are scaled by its calibration loop.
 
 ``HeldOut`` measures the model's limits. Under ASGI, a view with many queries costs more than ``v`` and doesn't fill its
 core. ``growth`` is this extra time as a share of ``v``. Intervals cover the noise between trials, not model errors.

@@ -33,8 +33,8 @@ from loadtests.analyse.moderated import Noise
 from loadtests.analyse.trimmed import Array
 
 CONFIDENCE = 0.95
-# If a run checks its intervals repeatedly until they are narrow, they hold with 95% confidence if each check uses this
-# level and the first check comes after this number of blocks (``tools.simulation``).
+# A run can check its intervals repeatedly until they are narrow. The intervals still hold with 95% confidence if each
+# check uses this level, and if the first check comes after this number of blocks (``tools.simulation``).
 CONFIDENCE_OF_LOOKS = 0.98
 FIRST_LOOK = 8
 
@@ -111,7 +111,7 @@ def equal(value: float, count: int, error: float) -> Interval:
 
 
 def middle(values: Array) -> float:
-    """Return the median of values that may be infinite. It is NaN between both infinities, or without values."""
+    """Return the median of values that may be infinite, or NaN between both infinities or without values."""
     if not len(values):
         return nan
     with np.errstate(invalid="ignore"):

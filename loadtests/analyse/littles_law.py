@@ -1,7 +1,8 @@
 """Compare the measured rate with the limit of Little's law for requests that wait for an origin.
 
-If threads or pool connections limit the concurrency of a setup, it answers at most that number of requests in each mean
-service time of the origin, independent of its own cost. The origin measures its own service time.
+If a setup's threads or pool connections limit its concurrency, the setup answers at most one request per thread or
+connection in each mean service time of the origin, however little CPU time a request costs. The origin measures its own
+service time.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
 from loadtests.records import OriginObservation, Result, Trial
 
-AGREES = 0.03  # The relative error of a rate over some seconds, because of the start and the end of the load.
+AGREES = 0.03  # The relative error of a rate over a few seconds, because of the start and the end of the load.
 ERRORS_OF_CHANCE = 2.0  # The allowed difference of a count, in standard errors.
-THREADS = re.compile(r"%\(ENV_(BENCH_)?THREADS\)s")  # The supervisor file of a setup with a thread pool matches.
-FETCH = "/fetch"  # The path of a view that fetches through a connection pool contains this.
+THREADS = re.compile(r"%\(ENV_(BENCH_)?THREADS\)s")  # Matches the supervisor file of a setup with a thread pool.
+FETCH = "/fetch"  # Part of the path of each view that fetches through a connection pool.
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Waiting:
     ``own`` is the setup's concurrency, and ``effective`` the smaller of ``own`` and the test's connections.
     ``service_s`` is the origin's mean service time. ``sent`` is the rate of sent requests (None in a closed loop), and
     ``measured`` the rate of successful ``answers``, for which the setup used ``cpu_cores``. ``grew_mb`` is the growth
-    of the setup's memory from rest to peak. Threads still work on the ``given_up`` requests, so the calculation doesn't
-    hold for them.
+    of the setup's memory from rest to peak. The calculation doesn't hold with ``given_up`` requests, because threads
+    still work on these requests.
     """
 
     label: str
@@ -55,7 +56,7 @@ class Waiting:
 
     @property
     def each_kb(self) -> float | None:
-        """The memory per request that waits for the origin. Their number is the rate times the service time."""
+        """The memory per request that waits for the origin. Rate times service time is the number of such requests."""
         under_way = self.measured * self.service_s
         return self.grew_mb * 1024 / under_way if self.grew_mb is not None and under_way else None
 

@@ -62,7 +62,7 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
     The rows in ``alike`` are copies of one setup, so they share its noise.
 
     Returns:
-        The noise, or None if there are too few blocks or setups, or if all setups' figures change exactly together.
+        The noise, or None if there are too few blocks or setups, or if the figures of all setups change identically.
     """
     known: list[Noise | None] = [None] * len(values)
     rows = [row for row, own in enumerate(values) if np.isfinite(own).sum() >= MIN_BLOCKS]

@@ -26,7 +26,9 @@ Bounds = dict[str, set[int]]
 
 
 class Observations:
-    """The logarithms of values by test, metric, label and block. ``bounds`` contains the blocks with lower bounds.
+    """The logarithms of values by test, metric, label and block.
+
+    ``bounds`` contains the blocks whose value is only a lower bound.
 
     Values that aren't positive are left out, because they have no logarithm.
 

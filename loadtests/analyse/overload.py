@@ -1,7 +1,7 @@
 """Decide whether a setup met the requirements of a test: failures, losses, and a sustained rate.
 
-A rate is judged like a probe of a capacity search that doesn't limit response times: by errors and by a growing
-backlog. The response times of an overloaded setup aren't meaningful, because they depend on the duration of the test.
+A rate is judged by errors and by a growing backlog, like a probe of a capacity search without limits for response
+times. The response times of an overloaded setup aren't meaningful, because they depend on the duration of the test.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from loadtests.records import Result, Second, Trial
 FAILED = MAX_ERRORS  # Above this share of failed requests, the answered requests no longer represent the setup.
 LOST = MAX_MISSING  # Above this share of missing deliveries, a setup loses messages.
 GROWTH = 0.01  # A backlog grows if more than this share of the requests is added to it.
-GROWTH_P = 0.05  # It grows steadily if Kendall's rank correlation of backlog and time has a smaller p-value.
-STEADY = 1.895  # In slices, it grows steadily by more standard errors (the same p-value for eight: Student, 7 degrees).
-SETTLING = 0.2  # This first share of a trial isn't judged, because connections are still being opened.
+GROWTH_P = 0.05  # A backlog grows steadily if Kendall's rank correlation of backlog and time has a smaller p-value.
+STEADY = 1.895  # In slices, a backlog grows steadily above this t value (Student's t, the same p, eight slices).
+SETTLING = 0.2  # The first part of a trial (this share) isn't judged, because connections are still being opened.
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def unconnected_share(trials: Sequence[Trial]) -> float:
 
 
 def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
-    """Return whether the number of outstanding requests rises steadily, each second by more than 1% of the rate.
+    """Return whether the number of outstanding requests rises steadily, by more than 1% of the rate each second.
 
     By Little's law, the backlog is the rate times the response time, so rising response times also count.
     """
@@ -180,7 +180,7 @@ def backlog(timeline: Sequence[Second]) -> list[int]:
 
 
 def slices_pile_up(backlog: Sequence[int], planned: int) -> bool:
-    """Return whether slices steadily leave a backlog of more than 1% of all ``planned`` requests.
+    """Return whether the slices steadily leave a backlog that is above 1% of all ``planned`` requests in total.
 
     Each slice starts without a backlog, so an overload is visible in each slice. A single open request is normal,
     although it is more than 1% of a short slice at a low rate.
@@ -208,7 +208,7 @@ def _sustained(trial: Trial, rate: float) -> bool:
 
 
 def _sustained_rate(result: Result) -> float:
-    """Return the rate of successful requests, or the rate of requests whose deliveries were in time, if it is lower."""
+    """Return the lower of two rates: of successful requests, and of requests whose deliveries were in time."""
     deliveries = result.deliveries
     if deliveries is None or not deliveries.expected:
         return result.rate

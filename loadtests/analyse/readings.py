@@ -27,7 +27,7 @@ def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, 
 
 
 def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation]:
-    """Yield an observation for each metric that has a value in a valid trial and belongs to its test (if given)."""
+    """Yield an observation for each metric with a value in a valid trial. Leave out metrics that aren't in ``test``."""
     for metric in every(roles([trial]), roles([trial], charged=False)):
         value = metric.read(trial) if test is None or test.has_metric(metric) else None
         if value is not None:
@@ -45,7 +45,7 @@ def roles(trials: Iterable[Trial], charged: bool = True) -> list[str]:
 def generator(trial: Trial) -> tuple[float | None, float | None, float | None]:
     """Return the load generator's delays and CPU use in a trial.
 
-    These are the p99 of its scheduling delay and of its reading delay in ms, and its CPU use in cores.
+    The delays are the p99 of the scheduling delay and of the reading delay in ms. The CPU use is in cores.
     """
     result = trial.result
     if result is None:

@@ -70,7 +70,7 @@ class Results:
         return next(test for test in self.tests if test.name == name)
 
     def labels_in(self, test: str) -> list[str]:
-        """Return the labels that aren't left out of the test."""
+        """Return the labels that are measured in the test."""
         return [label for label in self.labels if self.left_out.isdisjoint({(label, test), (label, None)})]
 
     def labels_without_copy(self, test: str) -> list[str]:
@@ -80,7 +80,7 @@ class Results:
     def by_estimate(self, test: Test, metric: Metric) -> list[str]:
         """Return all labels in a test, sorted by their figures. Labels without a figure are last.
 
-        The order isn't a verdict.
+        The order doesn't mean that the differences are significant.
         """
         labels = self.labels_in(test.name)
         estimates = {label: self.estimate(label, test.name, metric.name) for label in labels}
@@ -97,7 +97,7 @@ class Results:
         return metric_of(metric).in_words(self.latency(test))
 
     def latency(self, test: str) -> str:
-        """Return the name of the times in a test. It is service time if the engine measures no other times."""
+        """Return the name of the times in a test. Some engines only measure the service time."""
         found = {trial.result.latency_of for trial in self.trials if trial.test == test and trial.result}
         return "service time" if "service_time" in found else self.test(test).kind.time_name
 
@@ -149,7 +149,7 @@ class Results:
 
     @cached_property
     def cells(self) -> dict[tuple[str, str], Cell]:
-        """The trials by label and test. A valid repeat of an invalid trial takes its place in the block."""
+        """The trials by label and test. A valid repeat takes the place of the block's invalid trial."""
         cells = {}
         for label in self.labels:
             for test in self.tests:
@@ -214,7 +214,7 @@ class Results:
     def comparisons(self) -> dict[tuple[str, str, str], Comparison]:
         """The comparisons of all candidates with their baselines, by label, test and metric.
 
-        Their intervals are adjusted for repeated checks if the run added blocks until it reached a goal.
+        The intervals are adjusted for repeated checks if the run added blocks until it reached a goal.
         """
         confidence = CONFIDENCE_OF_LOOKS if self.record.goal else CONFIDENCE
         pairs = [(self.baseline_of(label), label) for label in self.candidates]

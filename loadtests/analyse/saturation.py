@@ -1,7 +1,7 @@
 """Decide whether a closed loop found a setup's limit, or only a lower bound of its throughput.
 
 A closed loop finds the limit of a setup if it keeps the servers' cores full. If the setup waits for the load generator
-or for new connections instead, it could answer more.
+or for new connections instead, it could answer more requests.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class SweepResults:
     def knows_noise(self) -> bool:
         """Whether the noise of all cells is known.
 
-        It isn't known with a single block, or after a search by halving, which measures bad cells less often.
+        The noise isn't known with a single block, or after a search by halving, which measures bad cells less often.
         """
         return not self.halved and all(
             0 < place.worst < float("inf") for cells in self.places.values() for place in cells.values()
@@ -112,7 +112,7 @@ class SweepResults:
     def choice(self) -> str | None:
         """The first cell in the study's order that is within noise of the best and within delta of the smallest memory.
 
-        It is None if there is no such cell or if the noise isn't known.
+        The value is None if there is no such cell or if the noise isn't known.
         """
         if not self.within_noise or not self.knows_noise:
             return None

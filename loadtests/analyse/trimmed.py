@@ -35,7 +35,7 @@ def cut(values: Array) -> int:
 def cut_of(count: int) -> int:
     """Return how many of ``count`` values to leave out at each end.
 
-    With ``ENOUGH`` or more values, it is a tenth of them, but at least 1. With fewer values, it is 0.
+    The number is a tenth of ``count``, but at least 1. With fewer than ``ENOUGH`` values, the number is 0.
     """
     return max(1, count // SHARE) if count >= ENOUGH else 0
 

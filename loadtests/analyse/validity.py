@@ -19,7 +19,7 @@ def judge(
     """Return all flags of a trial, in the order of ``Reason``.
 
     ``unseen`` contains the charged services whose processes aren't known. In a closed loop, a saturated load generator
-    doesn't make the trial invalid, because its throughput is still a lower bound.
+    doesn't make the trial invalid, because the trial's throughput is still a lower bound.
     """
     flags = list(_flags(evidence, result, Reason.generator_limits if closed_loop else Reason.generator_busy))
     if unseen:
@@ -103,7 +103,8 @@ def _loop(result: Result | None) -> Iterator[Flag]:
 def _other_hosts(hosts: Iterable[HostConditions]) -> Iterator[Flag]:
     """Flag other load on client hosts, and other load and swapping on service hosts.
 
-    Other load on client hosts causes a scheduling delay, which has its own flag, so it only makes a trial doubtful.
+    Other load on client hosts only makes a trial doubtful, because the scheduling delay that it causes has its own
+    flag.
     """
     services = [one for one in hosts if not one.generates]
     if swapped := [f"{plural(one.swapped_pages, 'page')} on {one.called}" for one in services if one.swapped_pages]:

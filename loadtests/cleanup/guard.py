@@ -1,8 +1,8 @@
 """Run a command, and end all its processes when its owner ends: ``python loadtests/cleanup/guard.py COMMAND...``.
 
 When the guard's standard input closes, because the harness closed it or died (even from SIGKILL), the guard sends
-SIGTERM to the command and all its descendants, and SIGKILL after a grace period. The guard is their subreaper
-(prctl(2)), so it also finds processes whose parents have died.
+SIGTERM to the command and all its descendants, and SIGKILL after a grace period. The guard is the subreaper of all
+these processes (prctl(2)), so it also finds processes whose parents have died.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(command: list[str]) -> int:
-    """Run the command, and return its exit status as in a shell, or 0 if it was ended because the input closed."""
+    """Run the command. Return its exit status as in a shell, or 0 if the guard ended it because the input closed."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -17,7 +17,7 @@ from zmq.utils import z85
 from loadtests.engines.load_token import KEY_BYTES, MASTER, WORKERS, hide, key
 
 ZAP = "inproc://zeromq.zap.01"
-DOMAIN = b"load"  # with a domain, no connection is accepted without an answer over ZAP
+DOMAIN = b"load"  # because a domain is set, each connection needs an answer over ZAP
 
 
 def secure_master(token: str, max_bytes: int) -> None:

@@ -2,7 +2,7 @@
 
 The first line of input contains the run's ``token``. Its keys encrypt all connections (keys.py), so a client without
 the workers' token can neither send nor receive data. The master listens on the loopback interface, unless the first
-line contains another ``host`` and ``port``. It then writes ``{"event": "listening", "port": <n>}``.
+line contains another ``host`` and ``port``. After that, the master writes ``{"event": "listening", "port": <n>}``.
 
 Each further line consists of a worker's number, a space, and a message. Lines of input contain messages from the
 harness to the worker, and lines of output contain events from the worker. If the first line contains a ``host``, users
@@ -88,7 +88,7 @@ class Master:
         self._runner: Any = Environment().create_master_runner(host or LOOPBACK, port)
         self._numbers = itertools.count() if host else None
         self._out = out
-        self._ids: dict[str, str] = {}  # Locust's id of a worker by the worker's number
+        self._ids: dict[str, str] = {}  # Locust's id of each worker, by the worker's number
         self._lost: set[str] = set()
         self._runner.register_message(HERE, self._come)
         self._runner.register_message(TO_HARNESS, self._say)

@@ -118,11 +118,11 @@ class Carrier:
         runner.register_message(TO_WORKER, lambda environment, msg: self._inbox.put(msg.data))
 
     def take(self, program: str, core: int | None) -> None:
-        """End the previous load program, and use this program for further loads. It starts with its first load.
+        """End the previous load program, and select the next program, which isn't started until its first load.
 
         Args:
             program: The name of the program, or an empty string for no program.
-            core: The core of the program.
+            core: The core for the program, or None for this machine's last core.
         """
         if isinstance(self._program, Generating):
             self._program.end()
@@ -138,7 +138,8 @@ class Carrier:
     def keep(self) -> str:
         """End the loads that have no result yet, and save their measurements to a file in the cache folder.
 
-        The worker calls this method when the master is gone. It also removes such files if they are older than a week.
+        The worker calls this method when the master is gone. The method also removes such files that are older than a
+        week.
 
         Returns:
             The path of the file, or an empty string if there is no measurement.
@@ -246,7 +247,7 @@ def connected(host: str, port: int, why: str) -> Any:
 
 
 def _own_core(message: Event) -> int:
-    """Return the core in a message from the harness if this machine has it, or else the n-th core from the last."""
+    """Return the core in the harness's message if this machine has that core, or else the n-th core from the last."""
     allowed, core = cores.all_of(), int(message.get("core", -1))
     return core if core in allowed else allowed[-1 - message.get("nth", 0) % len(allowed)]
 

@@ -109,7 +109,7 @@ def look_first(console: Console, anyway: bool = False) -> None:
     """Before servers start, warn about programs that use the cores. On a terminal, ask whether to continue.
 
     Args:
-        console: The console for the warning.
+        console: The console that shows the warning and the question.
         anyway: Whether to continue without asking.
     """
     from loadtests.measure import doctor

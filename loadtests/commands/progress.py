@@ -33,9 +33,9 @@ class RunProgress:
     """Show the progress of a run.
 
     Args:
-        console: The console.
-        trials: The number of trials.
-        seconds: The planned duration in seconds.
+        console: The console for the lines and the bar.
+        trials: The number of planned trials.
+        seconds: The planned duration of the run in seconds.
         sends: The unit of a test's load, such as ``request`` or ``message``, by test.
         so_far: Returns a summary line after a block.
     """
@@ -161,7 +161,7 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
         anyway: Whether to continue if other programs disturb several blocks in a row.
 
     Returns:
-        The outcome, and the reason why the run ended early, or an empty string.
+        The outcome, and the reason why the run ended early, or an empty string if it didn't.
     """
     from loadtests.measure.contention import TooBusy
     from loadtests.measure.run import execute, outcome
@@ -207,8 +207,8 @@ def conclude(found: RunOutcome, why: str, run: Run | None = None) -> None:
     """End a command with the outcome of its run: an error if figures are missing, a warning if some are unverified.
 
     Args:
-        found: The outcome.
-        why: The reason for an early end, or an empty string.
+        found: The outcome of the run's trials.
+        why: The reason why the run ended early, or an empty string if it didn't.
         run: The run. If a setup broke its contract, the error contains a command that shows the difference.
     """
     from loadtests.measure.run import RunOutcome

@@ -62,7 +62,7 @@ class Joining(Protocol):
 
         Raises:
             EngineError: If a worker fails.
-            UserError: If workers haven't connected, or were lost.
+            UserError: If too few workers connected, or a worker was lost.
         """
 
 
@@ -121,7 +121,7 @@ class SharedEngine(Engine, Protocol):
     """An engine that can generate a part of its load on other machines."""
 
     def shared_with(self, others: Others) -> Engine:
-        """Return the engine with its last processes on ``others``, one on each machine or worker."""
+        """Return an engine that runs its last processes on ``others``, one on each machine or worker."""
 
 
 class LoadMaker(Protocol):
@@ -176,7 +176,8 @@ class PreparedLoad(Protocol):
             duration_s: The measured time in seconds.
             settle_s: The time before the measurement in seconds.
             grace_s: The time limit for outstanding requests at the end. The default is ``Load.grace``.
-            watch: The functions to call, except ``on_start`` and ``on_end``, because the caller knows these moments.
+            watch: The functions to call. ``on_start`` and ``on_end`` aren't called, because the caller knows these
+                moments.
 
         Returns:
             True if some outstanding requests weren't answered within the grace period.

@@ -86,9 +86,9 @@ class Cluster(GeneratorProcess):
 class Worker(GeneratorProcess):
     """A worker in a cluster, which generates a part of a load.
 
-    The worker's own pipes are used only for the first message to it, and to notice when it ends. The attribute
-    ``where`` is the worker's address, or empty on this machine. The attribute ``within_ms`` is the uncertainty of the
-    worker's clock, which is half of the shortest round trip.
+    The worker's own pipes are used only for the first message to the worker, and to notice when the worker ends. The
+    attribute ``where`` is the worker's address, or empty on this machine. The attribute ``within_ms`` is the
+    uncertainty of the worker's clock, which is half of the shortest round trip.
     """
 
     start_in_s = 0.5  # a message may cross a network

@@ -1,7 +1,7 @@
 """Generate load with workers that a user, Compose or Kubernetes starts (``loadtests.cluster.joined``).
 
-The workers connect to a master that listens on the user's address. They stay connected for all loads of a run, and end
-when the run ends.
+The workers connect to a master that listens on the address in ``--master-bind``. They stay connected for
+all loads of a run, and end when the run ends.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Expected:
 
         Raises:
             EngineError: If a worker fails.
-            UserError: If workers haven't connected, or were lost.
+            UserError: If too few workers connected, or a worker was lost.
         """
         meeting = self._gathered()
         nth: collections.Counter[str] = collections.Counter()
@@ -163,7 +163,7 @@ class Expected:
         """Return the cluster when all its workers are connected.
 
         Raises:
-            UserError: If workers haven't connected, or a lost worker wasn't replaced.
+            UserError: If too few workers connected, or a lost worker wasn't replaced.
         """
         if self._meeting is None:
             try:

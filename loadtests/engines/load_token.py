@@ -22,13 +22,13 @@ STDIN = "/dev/stdin"
 MASTER, WORKERS = "master", "workers"
 KEY_BYTES = 32
 MAX_FILE_BYTES = 4096
-MIN_DIFFERENT_DIGITS = 8  # only one in ten million random tokens of 32 digits contains fewer
+MIN_DIFFERENT_DIGITS = 8  # only one in ten million random tokens of 32 digits contains fewer different digits
 OF_RUN, OF_WORKERS = re.compile(r"[0-9a-f]{32,64}"), re.compile(r"[0-9a-f]{128}")
 PR_SET_DUMPABLE = 4
 
 
 def given(otherwise: str | None = None) -> str | None:
-    """Return the run's token from the file in LOAD_TOKEN_FILE, or else from the file ``otherwise``.
+    """Return the run's token from the file that LOAD_TOKEN_FILE names, or else from the file ``otherwise``.
 
     Returns:
         The token, or None if there is no file.

@@ -16,14 +16,14 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 class Loadtest:
     """Generate load with the npm package ``loadtest`` (see generator/loadtest.js).
 
-    The package starts its clock at the actual send, so its latency is a service time (``service_time_ms``). The figures
-    are in whole milliseconds, don't include p99.9, and include only requests that were answered as expected (the
-    package itself also counts a 503). The package doesn't know the intended send, so ``response_time_ms`` and
+    The package measures times from the actual send, so the reported latency is a service time (``service_time_ms``).
+    The figures are in whole milliseconds, don't include p99.9, and include only requests that were answered as expected
+    (the package itself also counts a 503). The package doesn't know the intended send, so ``response_time_ms`` and
     ``send_lag_ms`` contain None at a fixed rate. In a closed loop, the intended send is the actual send by definition,
     so the response time is the service time.
 
     At the end, the package drops requests in flight, without a grace period. These requests count as ``unfinished``. At
-    a fixed rate, the package opens as many connections as it needs. ``connections`` only limits a closed loop.
+    a fixed rate, the package opens as many connections as it needs. ``connections`` limits only closed loops.
     """
 
     name = "loadtest"

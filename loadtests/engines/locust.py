@@ -21,7 +21,7 @@ from loadtests.workload import Feature, Load, Users
 PROGRAM = "injector"  # the program's name in a worker
 INJECTOR = "loadtests.journeys.injector.process"
 READY_WITHIN_S = 60.0
-OVERTIME_S = 30.0  # an injector that exceeds the load and the grace period by this time is stuck
+OVERTIME_S = 30.0  # an injector that still runs this long after the load and the grace period is stuck
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,17 +31,17 @@ class Locust:
     Locust provides the user class and the HTTP client. The injectors run the users, and count and measure requests like
     ``openloop``. Locust's own statistics aren't used, because their percentiles are rounded and exist only by route.
 
-    During the ramp (``Load.warmup_s``), users arrive and no request counts. The measured time is ``Load.duration_s``. A
-    request counts if its user was ready in the measured time, even if the answer arrives later, within the
-    grace period of ``Load.timeout_s``. No user sends a request after the measured time. Requests are billed, and
-    journeys are counted, only if they end within the measured time.
+    During the ramp (``Load.warmup_s``), users arrive, but no request counts. The measured time is ``Load.duration_s``.
+    A request counts if its user was ready in the measured time, even if the answer arrives later, within the grace
+    period of ``Load.timeout_s``. No user sends a request after the measured time. Requests are billed, and journeys are
+    counted, only if they end within the measured time.
 
-    Response time starts when the user is ready: at the end of the user's think time, or at a redirect. It includes the
-    injector's own delay, which is also reported separately: ``send_lag_ms`` is the delay of the requests, and
-    ``pacing_lag_ms`` is the delay of a heartbeat in the process, a hundred times per second.
+    Response time starts when the user is ready: at the end of the user's think time, or at a redirect. Response time
+    includes the injector's own delay, which is also reported separately: ``send_lag_ms`` is the delay of the requests,
+    and ``pacing_lag_ms`` is the delay of a heartbeat that each process runs a hundred times per second.
 
-    If several processes share the users, each process is a Locust worker. The last processes run on ``others``, one on
-    each.
+    If several processes share the users, each process is a Locust worker. The last processes run on ``others``, one
+    process on each.
     """
 
     name = "locust"

@@ -166,7 +166,7 @@ def _outage_ms(parts: Sequence[Part]) -> float | None:
 
 
 def _answers_in_a_row(parts: Sequence[Part]) -> float | None:
-    """Return the highest mean number of answers in a row of any process, or None if no process measured it."""
+    """Return the highest of the processes' mean numbers of answers in a row, or None if no process measured it."""
     return max((found for part in parts if (found := part.get("answers_in_a_row")) is not None), default=None)
 
 

@@ -29,7 +29,7 @@ YOUNG_GENERATION = "--max-semi-space-size=32"
 
 PREPARATION_S = 30.0
 OPENED_PER_S = 100.0  # The minimum number of connections per second.
-OVERTIME_S = 30.0  # A generator that exceeds the schedule and the grace period by this time is stuck.
+OVERTIME_S = 30.0  # A generator that still runs this long after the schedule and the grace period is stuck.
 
 TOKEN_BYTES = 4  # A load's token has twice as many digits.
 MEASURED, WARM_UP = 0, -1  # The seeds of random send times.
@@ -65,7 +65,7 @@ def dialects() -> list[str]:
 
 
 class SchedulePart(NamedTuple):
-    """A part of a schedule of ``of_s`` seconds, which starts after ``from_s`` seconds and lasts ``lasts_s`` seconds."""
+    """A part of a schedule of ``of_s`` seconds. The part starts after ``from_s`` and lasts ``lasts_s`` seconds."""
 
     lasts_s: float
     from_s: float = 0.0
@@ -135,7 +135,7 @@ class NodeLoad:
         self, duration_s: float, *, settle_s: float = 0.0, grace_s: float | None = None, watch: Watch = UNWATCHED
     ) -> bool:
         load = self._load
-        # The load must have its rate over all slices together. So there are two schedules, one for measuring and one
+        # All slices together must have the load's rate. So there are two schedules, one for measuring and one
         # for settling, and each slice is a part of both schedules.
         slices = max(self._slices + 1, math.ceil(load.duration_s / duration_s))
         settling = SchedulePart(settle_s, settle_s * self._slices, settle_s * slices)
@@ -221,7 +221,7 @@ def command() -> list[str]:
 def running(engine: Engine, processes: int, core: int | None, others: Others = ()) -> Iterator[NodeGenerator]:
     """Run generator processes until the context ends.
 
-    The last processes run on ``others``, one on each. The other processes run on a core of this machine.
+    The last processes run on ``others``, one process on each. The other processes run on a core of this machine.
 
     Raises:
         EngineError: If a process fails.

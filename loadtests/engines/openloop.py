@@ -17,7 +17,7 @@ from loadtests.workload import Feature, Load
 
 @dataclasses.dataclass(frozen=True)
 class Openloop:
-    """Generate load with generator/openloop.js. The last processes of a load run on ``others``, one on each.
+    """Generate load with generator/openloop.js. The last processes of a load run on ``others``, one process on each.
 
     At a fixed rate with even arrivals, request k is due at start + k / rate. All due times are known before the first
     request. A late generator sends immediately, and doesn't skip requests. A request uses the connection that was idle
@@ -25,7 +25,8 @@ class Openloop:
     waits for a connection. Response time includes these delays.
 
     Without a rate, each connection sends a request as soon as it receives an answer. In a replay, request k is due at
-    the k-th recorded time. In a mix, the load's seed determines the order of requests. Several processes take turns.
+    the k-th recorded time. In a mix, the load's seed determines the order of requests. If there are several processes,
+    they take turns.
 
     No request is sent twice. If a server closes an idle connection when a request is about to use it, the request
     counts as ``reset``. To make such failures rare, the engine closes connections that are idle for ``Load.idle_s``.

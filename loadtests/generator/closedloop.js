@@ -114,8 +114,8 @@ export class ClosedLoop extends Load {
   }
 
   /**
-   * Return the mean number of consecutive answers on the same connection. It is null without answers, with fewer than
-   * four connections, or with different requests, which can explain long sequences.
+   * Return the mean number of consecutive answers on the same connection. The mean is null without answers, with fewer
+   * than four connections, or with different requests, which can explain long sequences.
    */
   answersInARow() {
     const isComparable = this.exchanges.length === 1 && this.job.connections >= 4 && this.turns > 0;

@@ -95,9 +95,9 @@ export class Deliveries {
   }
 
   /**
-   * End the slice, and record the growth of the deliveries in flight unless the slice was stopped early. If their
-   * number increases steadily, its minimum in the last quarter exceeds its maximum in the second quarter by the growth
-   * in a quarter of the slice. If the number only fluctuates, the recorded growth is below 0.
+   * End the slice, and record the growth of the deliveries in flight unless the slice was stopped early. If the number
+   * increases steadily, the minimum in the last quarter exceeds the maximum in the second quarter by the growth in a
+   * quarter of the slice. If the number only fluctuates, the recorded growth is below 0.
    */
   end(/** @type {number} */ now) {
     if (this.endMs > this.fromMs && now >= this.endMs) {

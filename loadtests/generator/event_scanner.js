@@ -5,7 +5,8 @@ const [LINE_FEED, CARRIAGE_RETURN, COLON] = Buffer.from('\n\r:');
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const DATA = Buffer.from('data');
 
-// The state of a line. A smaller number is the number of bytes read so far, all of which match the field name `data`.
+// The state of a line. A number below DATA_FIELD means that this many bytes were read, and that all of them match the
+// field name `data`.
 const DATA_FIELD = DATA.length + 1;
 const OTHER = DATA_FIELD + 1;
 

@@ -6,8 +6,9 @@ import { Times } from './times.js';
 /** @typedef {number | string} Name of a stream or a receiver */
 
 /**
- * Messages with one or more receivers. A message is whole when all its receivers have received it. Its time is from the
- * intended send until then. If a receiver never receives the message, the message has no time and is never whole.
+ * Messages with one or more receivers. A message is whole when all its receivers have received it. The time of a
+ * message is measured from the intended send until the message is whole. If a receiver never receives the message, the
+ * message has no time and is never whole.
  */
 export class LastReceivers {
   messages = 0;

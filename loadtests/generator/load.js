@@ -13,7 +13,7 @@ import { tlsOf } from './tls.js';
 /** @import { Connection, Job, OnSecond, OnSends, Owner, Pool, Protocol, Running, Sends, Slice } from './types.ts' */
 
 const LOOK_EVERY_MS = 50; // the interval of `look`
-// After this share of job.idleMs, a connection is used last, because the server may close it.
+// A connection that has been idle for this share of job.idleMs is used last, because the server may close it.
 const MAX_IDLE_SHARE = 0.8;
 
 /**
@@ -134,7 +134,7 @@ export class Load {
     this.pool?.expect?.(sends);
   }
 
-  /** Return the exchange for the send at this place in the order of all processes' sends. */
+  /** Return the exchange of the send with this index, which counts the sends of all processes. */
   exchangeAt(/** @type {number} */ place) {
     return this.exchanges[this.order[place % this.order.length]];
   }

@@ -68,7 +68,7 @@ export class Pacer {
     return this.worker.terminate();
   }
 
-  /** Set the time of the next send. The metronome reads it before each wake-up, so it needs no notification. */
+  /** Set the time of the next send. The metronome reads this time before each wake-up, so it needs no notification. */
   setDue(/** @type {number} */ dueMs) {
     this.due[0] = dueMs;
     Atomics.add(this.changes, 0, 1);
@@ -99,6 +99,6 @@ function sleepExactly() {
   try {
     writeFileSync('/proc/self/timerslack_ns', '1'); // threads that start later inherit this setting
   } catch {
-    // Other systems and old versions of Linux don't support this. The scheduling delay is larger, as reports show.
+    // Other systems and old versions of Linux don't support this. Their scheduling delay is larger, as reports show.
   }
 }

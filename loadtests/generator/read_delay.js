@@ -6,7 +6,7 @@ import { nowMs } from './clock.js';
  * An upper bound for the time that data waits for the event loop. In each turn, the event loop asks the kernel for new
  * data and handles all of it, one connection after the other. Data that arrives during a turn waits until the turn
  * ends. The data of this turn may therefore have waited since the start of the previous turn. If the previous turn read
- * nothing, the data arrived after it.
+ * nothing, the data arrived after that turn.
  *
  * Most data waited for a shorter time. But the delay on the generator's machine can also be longer: the process can't
  * see how long it waits for a core, and if a connection has more data than one read returns, the rest waits longer.

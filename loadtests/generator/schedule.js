@@ -77,7 +77,7 @@ export function evenMoments(rate, durationMs, fromMs = 0) {
  */
 export function randomMoments(rate, durationMs, seed) {
   // The sums of exponential gaps, scaled to the duration, are sorted uniform numbers (Devroye, Non-Uniform Random
-  // Variate Generation, 1986, chapter V). They don't have to be sorted, and each number is drawn once.
+  // Variate Generation, 1986, chapter V). The sums are already sorted, and each number is drawn once.
   const moments = new Float64Array(sendsBefore(rate, durationMs));
   const chance = uniforms(seed);
   let sum = 0;

@@ -51,8 +51,7 @@ export class Scheduled extends Load {
   }
 
   /**
-   * Return the clock of a slice. Pauses don't make a slice longer if it measures streams or deliveries, or replays the
-   * times of a recording.
+   * Return the clock of a slice. Pauses don't extend slices of streams or deliveries, or of a recording with its times.
    */
   clockOf(/** @type {Slice} */ slice) {
     return new SliceClock(slice, this.job.answerMs, this.pool?.begin === undefined && this.job.timesMs === null);
@@ -162,8 +161,8 @@ export class Scheduled extends Load {
 
   /**
    * Return a new connection, or undefined if all connections are busy or enough were opened in this turn of the event
-   * loop. The generator needs far longer to open a connection than to send a request. If it opened a connection for
-   * each delayed request, the delays would grow. In the next turn, some connections will be idle.
+   * loop. The generator needs far longer to open a connection than to send a request. If the generator opened a
+   * connection for each delayed request, the delays would grow. In the next turn, some connections will be idle.
    */
   another() {
     if (this.pool?.isOpenLoop) {

@@ -1,7 +1,7 @@
 // Measure the length of a slice without the server's pauses.
 //
-// If a slice ended during a pause, it would hide the pause. The next slice would always start right after a pause, so
-// the position of the next pause in its slice would not be random. A pause therefore makes its slice longer.
+// If a slice ended during a pause, the slice would hide the pause. The next slice would always start right after a
+// pause, so the position of the next pause in its slice would not be random. A pause therefore makes its slice longer.
 
 /** @import { Slice } from './types.ts' */
 

@@ -120,7 +120,7 @@ class Host(Protocol):
 
         Args:
             bind: The address on which servers listen.
-            port: The port.
+            port: The port on which servers listen.
             allow_remote: Whether to return None instead of raising an error.
             look: The function that measures the network.
 
@@ -158,7 +158,7 @@ class Host(Protocol):
         """Return the harness's own processes on the host."""
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
-        """Return the resources that each part and its descendants have used so far, by pid.
+        """Return the resources that each process in ``parts`` and its descendants have used so far, by pid.
 
         The argument ``folder`` is the folder of supervisord.
         """

@@ -1,4 +1,4 @@
-"""Prepare another machine: copy this project, install its packages, and write a marker that allows load."""
+"""Prepare another machine: copy this project, install the packages, and mark the machine as ready for load."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from loadtests.setups.application.progress import Announce
 BROUGHT_WITHIN_S = 300.0
 SET_UP_WITHIN_S = 3600.0
 BUSY = 75  # The exit status if another process holds the lock (sysexits(3), EX_TEMPFAIL).
-# Other machines don't need these folders, nor .md files outside packages.
+# Other machines don't need these folders, or .md files outside packages.
 STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")
 # These folders are removed first, so that no files of an earlier revision remain.
 CLEARED = ("loadtests", "testproject", "packages", "supervisor")
@@ -50,13 +50,13 @@ class Marker:
 
 
 def prepare(address: Address, announce: Announce, python: str | None = None, venv: str | None = None) -> Marker:
-    """Copy the files that git tracks, with uncommitted changes, to a machine, and set up the project.
+    """Copy the files that git tracks, including uncommitted changes, to a machine, and set up the project.
 
     Args:
         address: The address of the machine.
         announce: The function that reports the steps to the user.
-        python: The Python interpreter on that machine that creates ``.venv``. The default is ``python3``.
-        venv: An existing virtual environment on that machine to use instead.
+        python: The Python interpreter on that machine with which ``.venv`` is created. The default is ``python3``.
+        venv: An existing virtual environment on that machine to use instead of a new ``.venv``.
 
     Raises:
         UserError: If a step fails.
@@ -111,7 +111,7 @@ def tracked() -> list[str]:
 
 
 def of_load() -> list[str]:
-    """Return the paths of the files that generate load, without git, which may not be installed."""
+    """Return the paths of the files that generate load. Don't use git, which may not be installed."""
     found = [file for suffix in ("py", "js") for file in (ROOT / "loadtests").rglob(f"*.{suffix}")]
     return sorted(str(file.relative_to(ROOT)) for file in (*found, ROOT / "package-lock.json"))
 
@@ -121,7 +121,7 @@ def _needed(path: str) -> bool:
 
 
 def digests(root: Path, paths: list[str]) -> dict[str, str]:
-    """Return the SHA-256 of each file by its path below ``root``. The text is empty for a missing file."""
+    """Return the SHA-256 of each file by its path below ``root``. For a missing file, the text is empty."""
     return {path: _digest(root / path) for path in paths}
 
 

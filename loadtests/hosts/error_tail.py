@@ -12,8 +12,8 @@ GONE_WITHIN_S = 2.0
 class ErrorTail:
     """Read a program's standard error while the program runs, and keep only the end.
 
-    A file could grow without limit, because the other machine isn't trusted. Pass ``descriptor`` to the program, and
-    close it in this process after the program has started.
+    The output isn't written to a file, because an untrusted machine could let the file grow without limit. Pass
+    ``descriptor`` to the program, and call ``close`` after the program has started.
     """
 
     def __init__(self) -> None:

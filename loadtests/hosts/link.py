@@ -1,8 +1,8 @@
 """Connect to an agent on another machine over SSH, and call its methods one after the other.
 
 The connection uses the user's ``ssh``, configuration and keys. It isn't shared with the user's other connections, never
-prompts, and doesn't forward ports. Only the connection of a load worker forwards one loopback port of the other machine
-(``Address.command``).
+prompts, and doesn't forward ports. The only exception is the connection of a load worker, which forwards one loopback
+port of the other machine (``Address.command``).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Address:
         The environment variable SSH_COMMAND replaces ``ssh``, and can contain options (``ssh -F file``).
 
         Args:
-            script: The script.
+            script: The script to run.
             back: A loopback port on the machine, and the port on this machine to which SSH forwards it.
         """
         ssh = shlex.split(os.environ.get("SSH_COMMAND") or "ssh")
@@ -114,7 +114,7 @@ def in_tree(command: str) -> str:
 
 
 def refuse_others(own: str, shared: str = "") -> str:
-    """Return the part of a script that fails if other users may write to the folders that contain programs.
+    """Return shell commands that fail if other users may write to the folders that contain programs.
 
     The ``shared`` folders, such as an administrator's virtual environment, may belong to another user, and their group
     may write to them.

@@ -15,7 +15,7 @@ from loadtests.errors import UserError, shown
 REACHED_WITHIN_S = 5.0
 WITHIN_S = 30.0
 READ_BYTES = 2**16
-MAX_PIECES = 2**10  # an answer has at most this many pieces of READ_BYTES: four times the long answer of proof.py
+MAX_PIECES = 2**10  # the maximum length of an answer, in pieces of READ_BYTES: four times the long answer of proof.py
 ROUND_TRIPS = 40
 PORTS = 40  # a run may use this many consecutive ports
 
@@ -48,7 +48,7 @@ def look(host: str, address: tuple[str, int], token: str, client: str) -> Networ
     Args:
         host: The user's name for the host.
         address: The address and port.
-        token: The token.
+        token: The host's token, with which the server proves its identity.
         client: This machine's address, as seen by the host, or empty if SSH doesn't show it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Run a minimal HTTP server on the port that load must reach.
+"""Run a minimal HTTP server on the port to which load will be sent.
 
 The server proves that SSH reached the same host, and shows how much time the network needs.
 """

@@ -213,7 +213,7 @@ class Ssh:
         return dict(self._call("versions", Versions))
 
     def findings(self) -> list[tuple[Level, str, str]]:
-        """Return the level, text and remedy of each finding of ``doctor`` on the machine, except about engines."""
+        """Return the level, text and remedy of ``doctor``'s findings on the machine, except findings about engines."""
         return self._call("doctor", list[tuple[Level, str, str]])
 
     def clock(self) -> Clock:

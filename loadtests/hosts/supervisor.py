@@ -36,7 +36,7 @@ LOOK_EVERY_S = 0.02
 LOG_LINES = 20
 MAX_READ = 2**20  # bytes to read from supervisord's output if it doesn't start
 
-# The commands that users type to start supervisord (docs/setups.rst), but with the harness's supervisord, even if the
+# COMMAND is the command that starts supervisord in docs/setups.rst, but with the harness's supervisord, even if the
 # served project has its own PATH.
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
 # pip can install commands into a folder other than Python's, such as ~/.local/bin.

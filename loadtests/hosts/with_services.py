@@ -150,7 +150,7 @@ class OfOthers:
 
 
 class CombinedSupervisor:
-    """The supervisord of the servers, and one for each remote service. See ``loadtests.hosts.base.Supervised``.
+    """The servers' supervisord, and a supervisord for each remote service. See ``loadtests.hosts.base.Supervised``.
 
     A remote supervisord starts when its service is first used. All supervisords stop when ``stack`` is closed.
     """

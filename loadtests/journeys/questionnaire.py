@@ -36,7 +36,7 @@ class Given:
 class Questionnaire(Journey):
     """Log in with a new token, answer page after page, read the summary, submit, and get the final page.
 
-    Three in four users have an employer, which needs one more page.
+    Three in four users have an employer, and answer one more page.
     """
 
     path = "/questionnaire/"

@@ -9,7 +9,7 @@ from loadtests.records.result import ERROR_KINDS
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Step:
-    """A user's request: the route, the method, and when the user was ``ready`` and the request was ``sent``."""
+    """A user's request: route, method, and the times when the user was ``ready`` and the request was ``sent``."""
 
     route: str
     method: str

@@ -37,7 +37,7 @@ from loadtests.workload.load import MAX_RATE
 DURATION_S = 2.0
 WARMUP_S = 0.5
 FEWEST_CONNECTIONS = 10
-LOWEST_RATE = 0.1  # at a lower rate, it takes hours to measure a 99th percentile
+LOWEST_RATE = 0.1  # at a lower rate, measuring a 99th percentile takes hours
 THREADS = ("1", "2", "4", "8")
 FINE = 4  # every number of workers up to 4 is a candidate, and larger numbers grow by about a third
 # With 4 blocks in the first round, 98 of 100 simulated searches found a candidate within 5% of the best

@@ -1,4 +1,7 @@
-"""Create the context that all trials of a run share: host, servers, engines and cores. Tests can replace its parts."""
+"""Create the context that all trials of a run share: host, servers, engines and cores.
+
+Tests can replace parts of the context.
+"""
 
 from __future__ import annotations
 
@@ -141,10 +144,10 @@ class Bench:
         """Return the load of a test on a server at ``url``, in the WebSocket dialect of the entry's setup.
 
         Args:
-            test: The test.
+            test: The test that defines the load.
             url: The server's address.
             bodies: The expected bodies of the answers, by request.
-            chance: The seed of random decisions.
+            chance: The seed of the load's random decisions.
             entry: The entry, or None if the load doesn't depend on a setup.
 
         Raises:
@@ -234,7 +237,7 @@ class Bench:
             )
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
-        """Check that all requested views can fetch from the origin if the entry's setup serves them.
+        """Check that every requested view can fetch from the origin when the entry's setup serves the view.
 
         Raises:
             UserError: If a view can't fetch.
@@ -311,7 +314,7 @@ def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
 
 
 def bench_of_run(record: RunRecord) -> BenchOf:
-    """Return a function that creates the bench of an existing run, with its hosts and its consent to remote load."""
+    """Return a function that creates the bench of an existing run, with the run's hosts and consent to remote load."""
     unproven = any(one.round_trip_ms is None for one in (record.servers, *record.service_hosts) if one is not None)
     return bench_for(HostOptions.of_record(record), allow_remote=unproven, own=False)
 

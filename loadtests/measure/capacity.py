@@ -21,9 +21,9 @@ from loadtests.records.histogram import Histogram
 from loadtests.workload import Load
 
 DELAY_ALLOWED = 0.5  # the maximum delay in the generator, as a share of the objective's limit
-ON_THEIR_WAY = 0.01  # the share of the due requests that a probe may not have sent yet when it is stopped
+ON_THEIR_WAY = 0.01  # the maximum share of due requests that are unsent when a probe is stopped
 OF = {"lag": LAG, "delay": EVENT_DELAY}  # the times, apart from response times, that a limit can apply to
-CONFIRMING = 3  # the number of long probes that confirm a rate: at this rate, and at a rate on either side
+CONFIRMING = 3  # the number of long probes that confirm a rate: one at the rate itself, and one on either side
 
 RunLoad = Callable[[Load, Watch], Result]
 
@@ -133,7 +133,7 @@ def enough_s(found: FoundCapacity, plan: SearchPlan) -> float | None:
 
 
 def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result, str | None]:
-    """Run one probe, and stop it as soon as it can't pass. Return its result and why it was stopped, or None."""
+    """Run one probe, and stop it as soon as it can't pass. Return the result and, if the probe was stopped, why."""
     seconds: list[Second] = []
     lost: str | None = None
 

@@ -104,10 +104,10 @@ def check(
     """Compare the answers of the setups with the answers of the reference, which is started first.
 
     Args:
-        found: The setups. A setup that can't be started is skipped.
+        found: The setups to start. A setup that can't be started is skipped.
         named: The names of setups that must not be skipped.
         progress: Reports the steps.
-        application: The application. The default is the sample project.
+        application: The application to serve. The default is the sample project.
         requests: The requests to send.
 
     Raises:

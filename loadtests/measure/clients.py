@@ -53,7 +53,7 @@ class Clients:
     """The other machines that generate load.
 
     Machines over SSH generate the load together with this machine. The ``workers`` that users start generate the whole
-    load. Without other machines and workers, this machine generates the load.
+    load. Without other machines or workers, this machine generates the load.
     """
 
     others: Others = ()
@@ -84,7 +84,7 @@ class Clients:
 
     @property
     def addresses(self) -> tuple[Address, ...]:
-        """The addresses of the machines over SSH."""
+        """The addresses of the machines that are reached over SSH."""
         return self.others if isinstance(self.others, tuple) else ()
 
     @property
@@ -94,7 +94,7 @@ class Clients:
 
     @property
     def at_hand(self) -> Clients:
-        """These clients, but without workers, because a run must wait until workers connect."""
+        """The clients without the workers that users start, because a run must wait until these workers connect."""
         return self if self.workers is None else Clients()
 
     def engine(self, name: str) -> Engine:
@@ -129,9 +129,9 @@ class Clients:
     def look(
         self, host: Host, bind: str, port: int, allow_remote: bool, service_hosts: Iterable[Host] = ()
     ) -> tuple[OtherClient, ...]:
-        """Describe each client, and its network to a port of the servers' host. The host must prove its identity.
+        """Describe each client, and the network between the client and a port of the servers' host.
 
-        Workers that users start may share a machine.
+        The servers' host must prove its identity. Workers that users start may share a machine.
 
         Raises:
             UserError: If a client can't reach the port, or shares its machine with another client, a service or the

@@ -10,7 +10,7 @@ from loadtests.errors import UserError
 from loadtests.observe.top_processes import Takers
 from loadtests.records import Trial
 
-IN_A_ROW = 4  # a row of four invalid trials isn't a coincidence
+IN_A_ROW = 4  # four invalid trials in a row aren't a coincidence
 OF_OTHER_MACHINES = frozenset({Reason.clients_differ, Reason.service_swapped, Reason.service_taken})
 
 
@@ -19,7 +19,7 @@ class TooBusy(UserError):
 
 
 class ContentionWatch:
-    """End a run if several trials in a row are invalid for the same reason, and this isn't a setup's fault.
+    """End a run if several trials in a row are invalid for the same reason, and no setup is the cause.
 
     The run ends at the end of a block, or immediately if nothing can be measured. If the study has several setups,
     invalid trials of a single setup don't end the run, because a setup that is too fast for the generator makes only
@@ -56,7 +56,7 @@ class ContentionWatch:
         """Check the last trials.
 
         Raises:
-            TooBusy: If the trials are invalid for the same reason, and this isn't a setup's fault.
+            TooBusy: If the trials are invalid for the same reason, and no setup is the cause.
         """
         labels = {one.label for one in self._row}
         moments = {(one.block, one.test, one.attempt) for one in self._row}

@@ -1,4 +1,4 @@
-"""Check the contract of a run: before each trial, every setup must give the answers that the baseline gave at first.
+"""Check the contract of a run: before each trial, every setup must give the baseline's answers from the preflight.
 
 Before the first trial, the preflight starts the baseline, once for all tests with the same supporting services, and
 sends it the requests of all tests. run.json contains the baseline's answers. If the project can't be imported, its

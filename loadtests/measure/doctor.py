@@ -104,7 +104,7 @@ def _engines() -> Iterator[MachineFinding]:
             engine.require()
             yield ok(f"the engine {engine.name} can run")
         except engines.EngineError as error:
-            level = "error" if engine.name == DEFAULT_ENGINE else "warning"  # studies can use another engine
+            level = "error" if engine.name == DEFAULT_ENGINE else "warning"  # studies can use a different engine
             yield MachineFinding(level, f"the engine {engine.name} can't run: {error}")
 
 

@@ -181,7 +181,7 @@ class ServiceHosts:
         return cls(found, needed=not options.of_file)
 
     def used_by(self, names: Collection[str]) -> ServiceHosts:
-        """Return the machines of the services with these names, which are the services that a study uses.
+        """Return the machines of the services that a study uses. ``names`` must contain all of these services.
 
         Raises:
             UserError: If a study must use all services (``needed``) but doesn't use one of them.
@@ -197,7 +197,7 @@ class ServiceHosts:
         return WithServices(servers, self.machines) if self.machines else servers
 
     def look(self, servers: Host, port: int, allow_remote: bool) -> tuple[ServiceHost, ...]:
-        """Describe each machine, and the network from the servers to it. The machine must prove its identity.
+        """Describe each machine, and its network to the servers. The machine must prove its identity.
 
         Raises:
             UserError: If a machine can't be used.
@@ -212,7 +212,7 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
         raise UserError(f"the service {service.name} on {there.name}: {lacks}")
 
     def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        # The servers' machine connects, because a firewall may only allow the address of the servers.
+        # The servers' machine connects, because a firewall may allow only the address of the servers.
         return servers.network_to(host, address, token, client if servers.name == "local" else servers.bind())
 
     bind = there.listens_on()

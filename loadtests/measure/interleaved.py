@@ -30,10 +30,10 @@ from loadtests.serve import health
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Request
 
-# Connections may be idle for this time, during the slices of other setups. A server closes a connection earlier only if
-# KEEP_ALIVE is set.
+# The time for which connections may be idle during the slices of other setups. A server closes a connection earlier
+# only if KEEP_ALIVE is set.
 IDLE_S = 50.0
-# For this time, the CPU use of idle setups is measured.
+# The time for which the CPU use of idle setups is measured.
 REST_S = 1.0
 # If a slice takes this much longer than planned, it left unfinished work behind, which would disturb the other setups.
 OVERTIME_S = 1.0
@@ -105,7 +105,7 @@ class _Block:
     lost: ConnectionLost | None = None
 
     def start(self, planned: Sequence[PlannedTrial], start_options: StartOptions, stack: contextlib.ExitStack) -> None:
-        """Start the setups, each with its own supporting services. Closing the stack stops them."""
+        """Start the setups, each with its own supporting services. Closing the stack stops the setups and services."""
         entries = {one.entry.label: one.entry for one in planned}
         try:
             for port, (label, entry) in zip(self.bench.ports(len(entries)), entries.items(), strict=True):
@@ -182,7 +182,7 @@ class _Block:
             self.other_calibrations_s.setdefault(name, []).append(round(seconds, 4))
 
     def _ready(self, planned: PlannedTrial, builder: TrialBuilder, maker: LoadMaker, chance: int) -> _Measured | None:
-        """Warm up a setup. If it can't be measured, return None and record the reason in the builder."""
+        """Warm up a setup. If the setup can't be measured, return None and record the reason in the builder."""
         test, server = planned.test, self.servers[planned.entry.label]
         self.on_step(f"{planned}: warming up", test.warmup_s)
         if isinstance(server, NotServing):

@@ -107,7 +107,7 @@ class CpuWatch:
 
 
 class OriginWatch:
-    """Observe the origin of a running setup, if it has one. The setup's folder contains the origin's address."""
+    """Observe the origin of a running setup, if any. The setup's folder contains the origin's address."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

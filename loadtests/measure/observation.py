@@ -80,8 +80,8 @@ def observe_load(
     """Generate load on a running setup, and observe its processes and the machine.
 
     Args:
-        bench: The run's context.
-        server: The setup.
+        bench: The context that all trials of the run share.
+        server: The running setup.
         make: Generates the load. It calls its two arguments right before and right after the observed time.
         settle_s: The seconds at the start of the load that the gauges leave out.
         left_after_s: The seconds to wait after the load before the remaining database connections are counted.

@@ -1,6 +1,7 @@
 """Check that a process may open as many files as a test needs, including its connections.
 
-The limit is the hard limit of open files. All processes of a run raise their soft limit to it (supervisor/defaults.sh).
+The limit is the hard limit of open files. All processes of a run raise their soft limit to the hard limit
+(supervisor/defaults.sh).
 """
 
 from __future__ import annotations

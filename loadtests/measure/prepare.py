@@ -81,7 +81,7 @@ def prepare(
     run.json contains the reasons.
 
     Raises:
-        UserError: If another problem would prevent the run. In this case no file is written.
+        UserError: If another problem would prevent the run. In this case, no file is written.
     """
     output, seed = options.output, options.seed
     require(study, options)
@@ -205,7 +205,7 @@ def _fitting_memory(bench: Bench, study: Study, baseline_mb: float) -> Study:
 
 
 def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = silent) -> Execution:
-    """Open the folder of a run to resume the run, with the knobs that were set when it started.
+    """Open the folder of a run to resume the run, with the knobs that were set when the run started.
 
     If contention made all trials of a slot invalid, the slot gets new attempts, unless the run has ended.
 
@@ -243,7 +243,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         raise UserError(f"{folder}: the {' and the '.join(changed)} changed since the run started. Start a new run")
     if (
         not bench.application.own
-    ):  # don't run --setup-command of the user's project again: the project stays as the trials left it
+    ):  # don't run --setup-command of the user's project again, so that the project stays as the trials left it
         progress("preparing the project")
         bench.application.prepare()
     # A run that has ended doesn't change, and its report still explains the cells without figures.

@@ -57,7 +57,7 @@ class Execution:
     """A prepared run: its folder, its bench, and the functions that run trials.
 
     Args:
-        run: The run folder.
+        run: The folder to which the trials are written.
         bench: The context of the trials.
         trial: Runs a single trial.
         interleaved: Runs interleaved trials.
@@ -192,7 +192,7 @@ class TrialRunner:
         """Run the trials.
 
         Invalid trials are repeated at the end of their block, unless contention disturbed the whole block or the
-        announced time isn't enough.
+        run would exceed its announced duration.
 
         Raises:
             TooBusy: If contention continues.
@@ -282,7 +282,7 @@ class TrialRunner:
 
 
 def _lacks_blocks(run: Run) -> bool:
-    """Return whether an interval is wider than the goal while the time limit and MAX_TRIALS allow more blocks."""
+    """Return whether an interval is wider than the goal, and the time limit and MAX_TRIALS allow more blocks."""
     goal, study = run.record.goal, run.record.study
     if goal is None or widest_interval(list(Results(run).comparisons.values())) <= goal.until:
         return False

@@ -119,7 +119,8 @@ def require_environments(own: project.Options | None, study: Study, servers: str
     """Check that the variants of the study's setups can be served on this machine, or on the host of the ``servers``.
 
     Raises:
-        UserError: If a variant names a checkout but no project is given, or if it needs other packages than the host's.
+        UserError: If a variant names a checkout but no project is given, or if a variant needs packages that the host
+            doesn't have.
     """
     for entry in study.entries:
         if servers and {*entry.variant} - {variants.HOPLESS}:
@@ -163,7 +164,7 @@ def require_price(price: float | None) -> None:
 
 
 def goal_of(until: str | None, max_time: str | None) -> Goal | None:
-    """Return the goal for adding blocks, from ``--precision 2%`` and ``--max-time 1h``.
+    """Return the goal until which the run adds blocks, from ``--precision 2%`` and ``--max-time 1h``.
 
     Raises:
         UserError: If a value isn't valid.

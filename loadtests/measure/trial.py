@@ -32,7 +32,7 @@ from loadtests.workload import Load
 
 STEP_SETTLED_S = 1.0  # after this time, the temporary memory of handshakes is freed
 BEFORE_S = 3.5  # the time before the replacement, so that it contains three full seconds of usual values
-BEFORE = 1 / 3  # the maximum share of the load's duration for this time
+BEFORE = 1 / 3  # the maximum share of the load's duration that BEFORE_S may take
 
 
 def run_trial(bench: Bench, planned: PlannedTrial, on_second: OnSecond) -> Trial:
@@ -220,7 +220,7 @@ class _TrialRun:
         def run_load(probe: Load, watch: Watch) -> Result:
             if loads and not self.server.calm_down(idle_s):
                 raise NotServing("did not recover from a probe", self.server.logs())
-            if loads and probe.users is None:  # users arrive one after the other, which needs the warm-up
+            if loads and probe.users is None:  # users arrive one after the other, so the probe needs the warm-up
                 probe = dataclasses.replace(probe, warmup_s=0.0)  # the server is warm, and the probe may overload it
             loads.append(self._measure(probe, watch.shared_with(self.on_second)))
             return loads[-1].result

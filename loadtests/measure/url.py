@@ -178,7 +178,7 @@ TLS_HINTS = {
 
 
 def nothing_ok(load: Load, result: Result) -> str | None:
-    """Return why no request was answered as expected, with a hint, or None if a request was."""
+    """Return why no request was answered as expected, with a hint, or None if any request was."""
     if result.ok:
         return None
     # Some of OpenSSL's messages end with a line break.
@@ -198,7 +198,7 @@ def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None], on_seco
     """Find the capacity of a URL.
 
     Args:
-        search: The search.
+        search: The load of the probes, the objective, and the plan.
         on_probe: Called with each judged probe.
         on_second: Called with the figures of each second of load.
 
@@ -227,9 +227,10 @@ def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None], on_seco
 
 
 def _waiting_for_calm(load: Load) -> Callable[[], object]:
-    """Return a function that waits until the URL answers nearly as fast as now, without load.
+    """Return a function that waits until the URL answers nearly as fast as it does now without load.
 
-    An earlier probe may have left work behind. The function does nothing for https, or if the URL doesn't answer now.
+    The server may still have work from an earlier probe. The function does nothing for https, or if the URL doesn't
+    answer now.
     """
     parts = urllib.parse.urlsplit(load.origin)
     [request] = load.requests

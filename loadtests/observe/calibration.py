@@ -24,7 +24,7 @@ def calibrate(core: int) -> float:
 
 
 def _work() -> int:
-    """Parse and write text, use dictionaries and regular expressions, and call functions, like a request does."""
+    """Parse and write text, use dictionaries and regular expressions, and call functions, as a request does."""
     lines = [f"{name}: {value}" for name, value in HEADERS.items()]
     parsed = {match[1]: match[2] for line in lines if (match := LINE.match(line))}
     text = json.dumps({"headers": parsed, "path": "/".join(sorted(parsed))})

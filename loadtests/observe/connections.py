@@ -67,7 +67,7 @@ class ConnectionWatch:
         if not file.is_file():
             return
         address = file.read_text(encoding="utf-8").strip()
-        import psycopg  # only needed with PostgreSQL
+        import psycopg  # a setup without PostgreSQL doesn't need it
 
         try:
             self._connection = psycopg.connect(address, autocommit=True)
@@ -77,7 +77,7 @@ class ConnectionWatch:
                     autocommit=True,
                     prepare_threshold=None,  # PgBouncer's statistics don't support prepared statements
                 )
-        except psycopg.OperationalError as error:  # other programs may use all connections of a server in DATABASE_URL
+        except psycopg.OperationalError as error:  # other programs may be using all connections
             raise UserError(f"the database connections can't be counted: {shown_end(str(error))}") from None
         # The log of a server in DATABASE_URL isn't in the folder, so the refused connections aren't known.
         self._knows_refused = address.endswith(f"host={self._folder}")
@@ -87,10 +87,10 @@ class ConnectionWatch:
         self._sampler.start()
 
     def end(self, settle_s: float = 0.0, left_after_s: float = 0.0) -> Series:
-        """Stop counting and return all readings. Their times start ``settle_s`` seconds after ``begin``.
+        """Stop counting and return the readings. Time 0 is ``settle_s`` seconds after ``begin``.
 
         Args:
-            settle_s: The time before the measured load.
+            settle_s: The seconds before the measured load. Readings from this time are left out.
             left_after_s: If not 0, count the remaining connections for this many seconds, or until all are closed. Also
                 return the numbers of opened and refused connections, the number of waits for Django's pool, and the
                 waiting time in milliseconds.
@@ -104,7 +104,7 @@ class ConnectionWatch:
         }
         if left_after_s:
             left = self._left(settle_s, left_after_s)
-            # The waits of a process that ended aren't included any more, so a difference may be negative.
+            # After a process ends, the totals no longer include its waits, so a difference may be negative.
             totals = {name: max(0, value - self._before.get(name, 0)) for name, value in self._totals().items()}
             series |= {LEFT: left, **{name: ((left[-1][0], value),) for name, value in totals.items()}}
         self.close()
@@ -118,7 +118,7 @@ class ConnectionWatch:
             connection.close()
 
     def _left(self, settle_s: float, within_s: float) -> tuple[Reading, ...]:
-        """Count the open connections once per second until all are closed. Without a load, no more are opened."""
+        """Count the open connections once per second until all are closed. Without a load, the number doesn't rise."""
         readings: list[Reading] = []
         while len(readings) * LEFT_EVERY_S < within_s and (not readings or readings[-1][1]):
             time.sleep(LEFT_EVERY_S)

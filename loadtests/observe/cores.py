@@ -77,7 +77,7 @@ def allot(requested: str | None = None) -> Cores:
 
 
 def all_of(requested: str | None = None) -> tuple[int, ...]:
-    """Return the servers' cores on a machine without a load generator: all allowed or the ``requested`` cores.
+    """Return the servers' cores on a machine without a load generator: the ``requested`` or all allowed cores.
 
     Raises:
         UserError: If this process may not use the cores.

@@ -19,7 +19,7 @@ from loadtests.observe.sampler import Sampler
 from loadtests.records.trial import Reading
 
 EVERY_S = 0.1
-LOOK_EVERY = 10  # readings between two searches for new and ended processes
+LOOK_EVERY = 10  # the number of readings between two searches for new and ended processes
 NUMBERS = struct.Struct("<QQ")
 IN_USE, WAITING = "pool in use", "pool waiting"
 NAMES = (IN_USE, WAITING)
@@ -30,7 +30,7 @@ Series = dict[str, tuple[Reading, ...]]
 
 
 class GaugeFiles:
-    """The gauges of all processes in a folder: a file with two numbers for each process."""
+    """The gauges of all processes in a folder, which contains a file with two numbers for each process."""
 
     def __init__(self, folder: Path, alive: Callable[[int], bool] = psutil.pid_exists, files: str = FILES) -> None:
         self._folder = folder
@@ -77,7 +77,7 @@ class GaugeWatch:
             self._sampler.start()
 
     def end(self, settle_s: float = 0.0) -> Series:
-        """Stop reading and return all readings. Their times start ``settle_s`` seconds after ``begin``."""
+        """Stop reading and return the readings. Time 0 is ``settle_s`` seconds after ``begin``."""
         if not self._sampler.stop():
             return {}
         self._files.close()
@@ -93,8 +93,8 @@ class GaugeWatch:
 def joined(slices: Sequence[Series], measured_s: Sequence[float]) -> Series:
     """Join the series of several slices on one time axis of measured seconds.
 
-    Readings after the end of a slice, during the last answers, are left out, except in the last slice, because the next
-    slice starts at that time.
+    Readings after the end of a slice (during the last answers) are left out, because the next slice starts at that
+    time. Only the last slice keeps these readings.
     """
     found: dict[str, list[Reading]] = {}
     before_s = 0.0

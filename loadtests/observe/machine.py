@@ -109,7 +109,7 @@ def describe() -> dict[str, Any]:
 
 def versions() -> dict[str, Any]:
     """Return the versions of Python, Node, OpenSSL, servers, and all installed packages."""
-    found = reversed([*importlib.metadata.distributions()])  # if a package exists twice, Python imports the first
+    found = reversed([*importlib.metadata.distributions()])  # if a package exists twice, Python imports its first copy
     packages = {dist.metadata["Name"]: dist.version for dist in found}
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
@@ -128,7 +128,7 @@ def versions() -> dict[str, Any]:
 
 def git() -> dict[str, Any]:
     """Return this project's revision and whether there are uncommitted changes. Values that git can't find are None."""
-    if files.INSTALLED:  # a repository that contains the environment belongs to the user
+    if files.INSTALLED:  # a repository that contains the environment is the user's, not this project's
         return {"revision": None, "dirty": None}
     status = _output("git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no")
     revision = _output("git", "-C", str(ROOT), "rev-parse", "HEAD")

@@ -17,7 +17,7 @@ from loadtests.observe.processes import Part, tree
 class OthersMoment:
     """The other load on some cores since boot: CPU seconds of programs and steal, both as means per core.
 
-    It also contains the machine's swapped pages and the frequency of the cores.
+    The object also contains the machine's swapped pages and the frequency of the cores.
     """
 
     monotonic_s: float
@@ -28,7 +28,7 @@ class OthersMoment:
 
 
 def moment(cores: Sequence[int], own: Iterable[Part]) -> OthersMoment:
-    """Return the other load until now. It excludes interrupts, and the harness's ``own`` processes on any core.
+    """Return the other load since boot, without interrupts and without the harness's ``own`` processes on any core.
 
     The result is rarely too high, but may be too low. Most kernels (without CONFIG_IRQ_TIME_ACCOUNTING) add the time of
     an interrupt to the interrupted process, so this time is subtracted twice. On a core that sends and receives without

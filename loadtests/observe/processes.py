@@ -43,7 +43,7 @@ class Part:
     """The first process of a process tree that was started for a setup or a supporting service.
 
     Args:
-        role: The role.
+        role: The role of the process, such as web, worker or redis.
         pid: The process id.
         charged: Whether its cost counts towards the setup's cost.
         alone: Whether to exclude its descendants.
@@ -71,7 +71,7 @@ def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usa
     """Return the usage of the parts' processes by pid. Processes that end during the call are left out.
 
     Args:
-        parts: The parts.
+        parts: The parts of the setup and of its services.
         folder: The setup's RUN_DIR, in which processes count their requests (testproject/endpoints/counting.py).
     """
     found = {}
@@ -157,7 +157,7 @@ def together(loads: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
 def since_rest(
     rows: Iterable[Process], at_rest: Mapping[int, Usage], steps: Sequence[Mapping[int, Usage]]
 ) -> tuple[Process, ...]:
-    """Add each process's memory at rest and after each of the ``steps`` to the rows."""
+    """Return the rows with each process's memory at rest and after each of the ``steps``."""
 
     def rss_mb(usage: Mapping[int, Usage], pid: int) -> float:
         return round(usage[pid].rss_mb, 2) if pid in usage else 0.0

@@ -31,7 +31,7 @@ class Taker:
 class Takers:
     """The programs that use the cores, starting with the busiest program.
 
-    ``brief`` is the number of cores that short-lived programs used, such as a compiler, and ``steal`` the number of
+    ``brief`` is the number of cores that short-lived programs, such as a compiler, used, and ``steal`` the number of
     cores that the hypervisor used for other machines.
     """
 
@@ -64,7 +64,7 @@ class CpuLook:
     """The CPU use of all processes at one moment.
 
     Args:
-        at_s: The time.
+        at_s: The time of the look in seconds, from the monotonic clock.
         cpu_s: The name and the CPU seconds of each process, by its pid and start time.
         ours: The harness's own processes.
         busy_s: The busy seconds of all cores since boot.
@@ -102,7 +102,7 @@ def between(first: CpuLook, last: CpuLook) -> Takers:
     ours = first.ours | last.ours
     lasting = last.cpu_s.keys() & first.cpu_s.keys()
     used = {key: last.cpu_s[key][1] - first.cpu_s[key][1] for key in lasting}
-    # This doesn't include the harness's own processes that ended between the moments, because their use isn't known.
+    # The harness's own processes that ended between the moments are left out, because their use isn't known.
     begun = sum(last.cpu_s[key][1] for key in last.ours - first.ours)
     brief = last.busy_s - first.busy_s - sum(used.values()) - begun
     programs = [Taker(last.cpu_s[key][0], key[0], used[key] / elapsed) for key in lasting - ours]

@@ -36,12 +36,12 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
     one setup of a pair.
 
     Args:
-        study: The study.
+        study: The study to limit.
         memory_mb: The memory of each setup in MB, by label.
         free_mb: The free memory in MB.
 
     Returns:
-        The study itself if all setups fit, or if it already limits the number enough, or else a limited study.
+        The same study if all setups fit, or if it already limits their number enough. Otherwise, a limited study.
     """
     if not study.interleave or len(study.entries) < MIN_AT_ONCE:
         return study

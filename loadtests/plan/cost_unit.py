@@ -66,7 +66,8 @@ class CostUnit:
     def of_role(self, role: str, charged: bool = True) -> Metric:
         """Return the metric of a role's CPU time.
 
-        The metric includes either the processes that the setup pays for (``charged``), or the role's other processes.
+        The metric includes only the processes that the setup pays for (``charged``), or only the role's other
+        processes.
         """
 
         def read(trial: Trial) -> float | None:

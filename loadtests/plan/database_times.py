@@ -13,7 +13,7 @@ LEFT_SHARE = 0.7
 
 
 def left_after_s(services: Sequence[str], measured_s: float) -> float:
-    """Return how many seconds after the load the run counts the remaining connections, or 0 if it doesn't count."""
+    """Return how many seconds after the load the run counts the remaining connections, or 0 without PostgreSQL."""
     if POSTGRESQL not in services:
         return 0.0
     return LEFT_AFTER_S if measured_s >= SHORT_S else LEFT_AFTER_SHORT_S

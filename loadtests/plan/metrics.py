@@ -27,7 +27,7 @@ class Metric:
     Args:
         name: The name in files.
         label: The name in lists.
-        unit: The unit.
+        unit: The unit of the value.
         read: A function that returns the value in a trial, or None if the trial lacks this value.
         more_is_better: Whether a higher value is better.
         called: The name in a verdict.

@@ -195,7 +195,7 @@ class SearchPlan:
         return max(min(self.start_rate, self.max_rate), self.lowest_rate)
 
     def probe_s(self, rate: float, shortest_s: float, share: float = 1.0) -> float:
-        """Return the seconds of a probe of at least ``shortest_s``, with this share of the needed requests."""
+        """Return the seconds that a probe needs for this share of its requests, but at least ``shortest_s``."""
         return max(shortest_s, math.ceil(10 * share * self.requests / rate - 1e-6) / 10)
 
     def rounded(self, rate: float) -> float:

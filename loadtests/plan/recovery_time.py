@@ -41,7 +41,7 @@ class Course:
 
 
 def course(trial: Trial) -> Course | None:
-    """Return the course of the recovery, or None if the origin didn't fail, or the rate wasn't sustained before."""
+    """Return the course of the recovery, or None if the origin didn't fail or there is no usual state before."""
     stages = trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
     if trial.result is None or not stumbles(stages):
         return None
@@ -65,7 +65,7 @@ def course(trial: Trial) -> Course | None:
 
 
 def stumbles(stages: Sequence[OriginStage]) -> bool:
-    """Return whether an origin was healthy, then changed, and ended as it started."""
+    """Return whether an origin was healthy at first, then changed, and was healthy in the same way at the end."""
     return len(stages) > 2 and stages[0].healthy and stages[-1].text == stages[0].text
 
 

@@ -81,8 +81,8 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None, start_s: 
     The estimate includes the search for rates that aren't known yet.
 
     Args:
-        study: The study.
-        order: The trials, or None for all.
+        study: The study that contains the trials.
+        order: The trials to estimate, or None for all trials of the study.
         start_s: The seconds to start a setup.
     """
     tests = {test.name: test for test in study.tests}

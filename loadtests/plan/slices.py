@@ -1,8 +1,8 @@
 """Cut an interleaved trial into slices.
 
 The speed of a machine drifts over tens of seconds. Setups that get load alternately, for half a second each, see the
-same speed. Trials one after the other don't. As in blocks, the order of setups is shuffled in one round and mirrored in
-the next round.
+same speed. Trials that run one after the other don't. As in blocks, the order of setups is shuffled in one round and
+mirrored in the next round.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SLICE_S = 0.5
 # The first part of a slice isn't measured, because after a pause the setup's memory isn't in the caches, and its
 # connections may be closed. After this time, response times are the same as in the rest of the slice.
 SETTLE_S = 0.1
-# A queue needs about ten times the time of an answer to reach its steady length, and is empty at the start of a slice.
+# At the start of a slice, queues are empty. They reach their steady length after about ten times the time of an answer.
 SETTLE_ANSWERS = 10
 MAX_SETTLE_S = 2.0
 # Slow setups get longer slices, so that settling, and the answers outstanding at the end, don't take most of the time.

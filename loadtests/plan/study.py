@@ -205,7 +205,7 @@ class Study:
     def with_copy(self) -> Study:
         """Return the study with its baseline under a second label, to show the machine's noise.
 
-        If the study already contains a copy of the baseline, it isn't changed.
+        If the study already contains a copy of the baseline, return the same study.
         """
         baseline = next(entry for entry in self.entries if entry.label == self.baseline)
         twins = [entry for entry in self.entries if alike(entry, baseline)]

@@ -20,7 +20,7 @@ from loadtests.records.result import PERCENTILES, Figures
 # response time of 2 ms.
 LATE = 0.25
 
-# A server that selects one of four connections at random gives a connection 1.33 answers in a row.
+# A server that selects one of four connections at random gives a connection 1.33 answers in a row on average.
 MAX_ANSWERS_IN_A_ROW = 1.5
 
 
@@ -181,7 +181,7 @@ def _reading_of_last(result: Result, key: str) -> float | None:
 
 ANSWERS = MeasuredTime(_answers, lambda result: result.planned, sending=True)
 # Count messages, not deliveries. The deliveries of a message are late together, so a hundred of them contain little
-# more information than one.
+# more information than a single delivery.
 LAG = MeasuredTime(_deliveries, lambda result: result.ok, sending=True, reading=_reading)  # The time of a delivery.
 # The time until all receivers have a message.
 LAST = MeasuredTime(_last, lambda result: result.ok, sending=True, reading=_reading_of_last)

@@ -1,4 +1,4 @@
-"""Define counts of a trial. A count has no verdict, because it may be 0, so two counts may not have a ratio."""
+"""Define counts of a trial. A count has no verdict, because verdicts are ratios, and a count may be 0."""
 
 from __future__ import annotations
 

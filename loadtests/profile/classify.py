@@ -13,7 +13,7 @@ from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Stack
 
 
 class Category(enum.Enum):
-    """The categories of CPU time, in the order in which a request passes them."""
+    """The categories of CPU time, in the order in which a request passes through them."""
 
     SERVER = "server"
     ADAPTATION = "ASGI/WSGI adaptation"
@@ -115,6 +115,6 @@ def _match(file: str, rules: tuple[tuple[tuple[str, ...], Category | None], ...]
 
 
 def _is_unknown_package(frame: Frame) -> bool:
-    """Return whether a frame is in an installed package without a rule. Django only counts in ``django.contrib``."""
+    """Return whether a frame is in an installed package without a rule. In Django, only ``django.contrib`` counts."""
     helper = frame.file.startswith(("django/", "asgiref/")) and not frame.file.startswith("django/contrib/")
     return frame.origin == INSTALLED and not helper

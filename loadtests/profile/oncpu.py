@@ -22,7 +22,7 @@ def environment(stacks: Path, existing: str | None) -> dict[str, str]:
     """Return the environment variables that make servers write their samples to a folder.
 
     Args:
-        stacks: The folder.
+        stacks: The folder for the samples.
         existing: The existing PYTHONPATH, if any.
     """
     return {

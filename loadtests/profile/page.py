@@ -77,7 +77,7 @@ def _spent(document: Document) -> dict[str, float]:
 
 
 def too_few(document: Document) -> str:
-    """Return a message with the next step if there are too few samples, or else an empty string."""
+    """Return a message that explains what to do if there are too few samples, or else an empty string."""
     samples = sum(role["samples"] for role in document["roles"])
     if samples >= ENOUGH:
         return ""

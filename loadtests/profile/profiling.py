@@ -95,13 +95,13 @@ def write(folder: Path, planned: Plan, rounds: Sequence[ProfileRound], failure: 
     """Write the page and the figures of a profile into its folder.
 
     Args:
-        folder: The folder.
+        folder: The folder of the profile.
         planned: The plan of the profile.
         rounds: The measured rounds.
         failure: The reason why py-spy wrote no file, or an empty string.
 
     Returns:
-        The document.
+        The content of profile.json.
     """
     about = document(planned, rounds)
     if failure:

@@ -191,7 +191,7 @@ def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Servin
 
 
 def _sampled(parts: Sequence[Part], cores: int) -> list[Sampled]:
-    """Combine the samples of all parts by process. Each start creates new processes, which are matched by place."""
+    """Combine the samples of all parts by process. Processes from different starts are matched by place."""
     seconds = sum(window.result.generator[0].wall_s for window, _ in parts)
     cpu_s: defaultdict[Place, float] = defaultdict(float)
     stacks: dict[Place, Stacks] = {}
@@ -216,7 +216,7 @@ def _sampled(parts: Sequence[Part], cores: int) -> list[Sampled]:
 
 
 def _places(window: Window) -> dict[Place, Process]:
-    """Return the processes by role, name, and number among the processes with the same role and name."""
+    """Return the processes by place: role, name, and number among the processes with this role and name."""
     number_of: Counter[tuple[str, str]] = Counter()
     places = {}
     for row in sorted(window.processes, key=lambda row: row.pid):

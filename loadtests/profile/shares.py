@@ -46,7 +46,7 @@ class Share:
 
 @dataclasses.dataclass(frozen=True)
 class Role:
-    """The CPU time of all processes with a role. ``cpu_us_per_request`` is measured without sampling."""
+    """The total CPU time of the processes that share a role. ``cpu_us_per_request`` is measured without sampling."""
 
     role: str
     names: tuple[str, ...]

@@ -89,8 +89,8 @@ def convert(values: object, kind: type[T], where: str, prefix: str = "") -> T:
     """Convert the values of a file to a type.
 
     Args:
-        values: The values.
-        kind: The type.
+        values: The values, as they were read from the file.
+        kind: The type to convert to.
         where: The name of the file, for messages.
         prefix: The path of the values in the file, such as ``tests.latency.``, for messages.
 

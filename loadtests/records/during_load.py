@@ -18,7 +18,7 @@ class CpuSample:
 
 @dataclasses.dataclass(frozen=True)
 class OriginStage:
-    """A stage of the recipe that the setup's origin played."""
+    """A stage that the setup's origin played."""
 
     t: Annotated[Number, about("The start of the stage, in seconds after the start of the measured time.")]
     text: Annotated[str, about("A description of the stage.")]

@@ -26,7 +26,7 @@ from loadtests.records.websockets import Connections, Deliveries
 __all__ = ["FIGURES", "NOTHING", "PERCENTILES", "Figures", "Result", "Second"]
 
 ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "mixed-up", "lost-session", "other")
-BROKEN = ("wrong-body", "mixed-up")  # Such answers differ from the contract.
+BROKEN = ("wrong-body", "mixed-up")  # The kinds of answers that differ from the contract.
 LONGEST_TIMELINE_S = 100_000  # This is more than a day.
 
 NOTHING: Figures = dict.fromkeys(FIGURES)

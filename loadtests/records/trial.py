@@ -191,7 +191,7 @@ class Trial:
     def charged(self) -> tuple[Process, ...]:
         """The processes that count towards the setup's cost.
 
-        It is empty if some processes were not observed, because a partial sum isn't the cost.
+        Return an empty tuple if some processes were not observed, because a partial sum isn't the cost.
         """
         if any(flag.reason == COST_UNSEEN for flag in self.flags):
             return ()

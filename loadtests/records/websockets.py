@@ -10,7 +10,7 @@ from loadtests.records.bounds import Amount, Count, Figures, about
 
 @dataclasses.dataclass(frozen=True)
 class Deliveries:
-    """Deliveries of messages to one or more receivers: expected = delivered + missing. None means not known."""
+    """Deliveries of messages to one or more receivers: expected = delivered + missing. None means unknown."""
 
     expected: Annotated[Count, about("Deliveries that were expected.")]
     delivered: Annotated[Count, about("Deliveries that arrived.")]

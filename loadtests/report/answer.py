@@ -31,7 +31,7 @@ SESSION_ERRORS = {"mixed-up": "mixed up", "lost-session": "lost"}
 
 @dataclasses.dataclass(frozen=True)
 class _Column:
-    """A column of the answer's table: one metric of one test. If ``compared``, it also shows ratios to the baseline."""
+    """A column of the answer's table: one metric of one test. With ``compared``, the column also shows ratios."""
 
     heading: str
     test: Test
@@ -118,7 +118,7 @@ def _columns(results: Results) -> Iterator[_Column]:
     The table shows the first judged metric of each test, with rates before times. For the first test of each kind, it
     shows all judged metrics.
 
-    Supporting metrics follow. CPU time at a fixed rate is left out if a test with a closed loop also measured it.
+    Supporting metrics follow. CPU time at a fixed rate is left out if a test with a closed loop also measured CPU time.
     """
     compares = results.record.advice is None and len(results.labels) > 1
     # A chart shows the whole load curve, so the table only contains its first and its last test.

@@ -1,8 +1,8 @@
 """Describe the findings of a run: an answer to each question, with a winner if the differences are significant.
 
-A setup is *behind* another setup if the intervals of their ratios to the baseline show it. All these intervals hold at
-the same time with 95% confidence, so the ratio of two setups is between the quotients of the ends of their intervals. A
-setup wins only if all other setups are behind it.
+A setup is *behind* another setup if the intervals of their ratios to the baseline prove this. All these intervals hold
+at the same time with 95% confidence, so the ratio of two setups is between the quotients of the ends of their
+intervals. A setup wins only if all other setups are behind it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Ratio:
 
 
 def findings(results: Results) -> tuple[Finding, ...]:
-    """Return findings about setups that can't sustain a rate or lose deliveries, then one for each judged metric."""
+    """Return findings about setups that can't sustain a rate or lose deliveries, and about each judged metric."""
     tests = by_importance(results)
     found = [
         *(_unsustained(results, test) for test in tests),
@@ -103,7 +103,7 @@ def _losses(results: Results, test: Test) -> Finding | None:
 
 
 def _with_others(results: Results, test: Test, question: str, found: list[str], text: str) -> Finding | None:
-    """Return a finding about the setups in ``found``, which fail, and the other setups, or None if no setup fails."""
+    """Return a finding about the setups that fail (``found``) and the other setups, or None if no setup fails."""
     labels = results.labels_without_copy(test.name)
     if not found:
         return None
@@ -251,7 +251,7 @@ class _Ranking:
         return Verdict.INCONCLUSIVE if differ and floor and floor.covers(one.ratio / other.ratio) else outcome
 
     def _margin(self, first: _Ratio, others: list[_Ratio]) -> str:
-        """Describe the winner's minimum lead, based on the end of another interval that is nearest to the winner."""
+        """Describe the winner's minimum lead, based on the nearest end of the other setups' intervals."""
         who = "all others of these" if self._among() else "all others"
         if self.metric.more_is_better:
             nearest = math.ceil(100 * max(other.high for other in others) / first.low) / 100

@@ -80,7 +80,7 @@ def whiskers(estimate: Estimate) -> ChartRow:
 
 
 def whisker_note(rows: Sequence[ChartRow], together: bool = False) -> str:
-    """Return a sentence that explains a chart's whiskers in its caption, or an empty string if no row has whiskers.
+    """Return a sentence for a chart's caption that explains the whiskers, or an empty string if no row has whiskers.
 
     Args:
         rows: The rows of the chart.

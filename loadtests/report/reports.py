@@ -22,7 +22,7 @@ def write(run: Run, price: float | None = None) -> list[Path]:
     Unchanged files aren't written again. Charts that are no longer part of the report are removed.
 
     Args:
-        run: The run.
+        run: The run, whose folder receives the reports.
         price: The price of a core-hour, which overrides the price in the study.
 
     Raises:

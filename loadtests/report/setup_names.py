@@ -8,7 +8,7 @@ from loadtests.analyse.results import Results
 def shown_with(results: Results, label: str) -> str:
     """Return the name of the setup to show next to a label.
 
-    The name is empty if the label already starts with it, or if all labels have the same setup.
+    Return an empty string if the label already starts with the name, or if all labels have the same setup.
     """
     setups = {entry.label: entry.setup for entry in results.study.entries}
     own = setups[label]

@@ -97,7 +97,7 @@ def summed(of: Callable[[Trial], Any], name: str, among: str = "") -> Column:
     """Return a column that adds the failures of valid trials.
 
     Args:
-        of: Returns an object with counts, or None to ignore a trial.
+        of: A function that returns an object with a trial's counts, or None to ignore the trial.
         name: The attribute of the object that contains the failures.
         among: The attribute that contains the total, which the field shows as a detail.
     """
@@ -161,7 +161,7 @@ def trials(cell: Cell) -> Field:
 
 
 def median_of(values: Sequence[float | None]) -> Field:
-    """Return a field with the median of a figure over trials. It shows a dash if the figure of any trial is missing."""
+    """Return a field with the median of a figure over trials. The field is a dash if any trial lacks the figure."""
     known = [value for value in values if value is not None]
     return Field(number(median(known))) if len(known) == len(values) else unknown()
 
@@ -183,8 +183,8 @@ class Additions:
             the trials.
         optional: The headings of the columns that a narrow terminal drops first.
         note: The text below the table.
-        tables: Returns more tables about a test.
-        charts: Returns charts of a test.
+        tables: A function that returns more tables about a test.
+        charts: A function that returns charts of a test.
     """
 
     columns: Columns | None = None

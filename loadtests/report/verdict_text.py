@@ -64,7 +64,7 @@ def what_would_settle(comparisons: Iterable[Comparison]) -> str:
 
 
 def _failures(comparison: Comparison) -> Iterator[str]:
-    """Yield the shares of failures, such as ``15.1% failed``. A share of the baseline also names the baseline."""
+    """Yield the shares of failures, such as ``15.1% failed``. Failures of the baseline are marked as such."""
     candidate, baseline = comparison.candidate_standing, comparison.baseline_standing
     if candidate.overload:
         yield candidate.overload.why

@@ -1,4 +1,4 @@
-"""Describe how much CPU time a server saves or costs the measured view, and whether the reference run predicts this."""
+"""Describe how servers change the CPU time of the measured view, and whether the reference run predicts the change."""
 
 from __future__ import annotations
 

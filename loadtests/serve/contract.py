@@ -27,7 +27,7 @@ CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, a
 
 
 def answers(running: Serving, requests: Sequence[Request]) -> list[Answer | str]:
-    """Return the setup's answers to the requests. A text describes a missing answer."""
+    """Return the setup's answers to the requests. If there is no answer, a text describes the failure."""
     # A user's page may show the time in seconds. With many requests, waiting for the next second would take too long.
     apart_s = SECONDS_CHANGE_S if running.application.own and len(requests) <= FEW else 0.0
     return [answer(running, request, apart_s) for request in requests]
@@ -46,7 +46,7 @@ def _answer_or_text(ask: Callable[[], Answer]) -> Answer | str:
 
 
 def expectation(given: Answer, own: bool) -> Expectation:
-    """Return the answer that the other setups must give, from the answer of the baseline.
+    """Return the answer that the other setups must give, based on the baseline's answer.
 
     A run doesn't compare the bodies of the user's own project, because they may contain the time or the server's name.
     ``check`` compares these bodies.

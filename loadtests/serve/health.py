@@ -30,7 +30,7 @@ CALM_PAUSE_S = 0.1
 def unhealthy(ask: Callable[[], Answer], own: bool) -> str | None:
     """Return why a server isn't healthy, or None if it answers with 200.
 
-    The user's own project may give any answer, except an answer of a proxy that waits for the server.
+    The user's own project may give any answer, except the answer of a proxy that waits for the server.
 
     Args:
         ask: Sends a request. It may raise OSError or HTTPException.
@@ -53,7 +53,7 @@ class Stillness:
         self._still = 0
 
     def reached(self) -> bool:
-        """Check again. Return whether no process used the CPU, started or ended during the last STILL_LOOKS checks."""
+        """Check again. Return whether no process started, ended or used the CPU during the last STILL_LOOKS checks."""
         now = self._usage()
         computed = sum(usage.cpu_s for usage in now.values()) - sum(usage.cpu_s for usage in self._last.values())
         still = now.keys() == self._last.keys() and computed < STILL_CPU_S
@@ -63,7 +63,7 @@ class Stillness:
 
 
 def seconds_to_answer(ask: Callable[[], object]) -> float:
-    """Return the time of the fastest of three answers in seconds. Errors of ``ask`` are raised."""
+    """Return the time of the fastest of three answers, in seconds. Exceptions from ``ask`` propagate."""
     found = []
     for _ in range(CALM_ANSWERS):
         begun = time.monotonic()
@@ -78,7 +78,7 @@ def calm_down(ask: Callable[[], object], idle_s: float, within_s: float = CALM_W
     Args:
         ask: Sends a request.
         idle_s: The time of an answer at rest (see ``seconds_to_answer``).
-        within_s: The maximum time to wait.
+        within_s: The maximum time to wait, in seconds.
 
     Returns:
         Whether the server recovered in time.

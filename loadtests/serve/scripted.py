@@ -29,9 +29,9 @@ def verified(running: Serving, request: Request, conversation: Conversation) -> 
     The descriptions don't contain the values of headers.
 
     Args:
-        running: The running setup.
-        request: The handshake.
-        conversation: The conversation.
+        running: The running setup, which serves the user's project.
+        request: The path and the headers of the handshake.
+        conversation: The conversation, with the script of the user's messages.
 
     Raises:
         ValueError: If the conversation has no script.

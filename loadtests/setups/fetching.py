@@ -30,7 +30,7 @@ def wrong(path: str, interface: str, env: Mapping[str, str], services: Collectio
     """Return why the view of a path can't fetch, or None if it can.
 
     Args:
-        path: The path.
+        path: The path of the view.
         interface: The setup's interface.
         env: The setup's knobs in addition to this process's environment.
         services: The services that run with the setup.

@@ -294,13 +294,13 @@ def offers_needed(env: Mapping[str, str]) -> set[str]:
 
 
 def software_needed(env: Mapping[str, str], server_needs: Iterable[str]) -> list[str]:
-    """Return the software (names of ``loadtests.setups.needs``) that a server needs in addition for these knobs."""
+    """Return the software (names of ``loadtests.setups.needs``) that a server also needs if these knobs are set."""
     compiled = _value(env, "HTTP_PARSER") == "compiled" and "gunicorn" in server_needs
     return [need for need, is_needed in (("openssl", tls(env)), ("gunicorn-h1c", compiled)) if is_needed]
 
 
 def _value(env: Mapping[str, str], name: str) -> str:
-    """Return the value of a knob in ``env``, else in this process's environment, else an empty string.
+    """Return the value of a knob in ``env``, or else in this process's environment, or else an empty string.
 
     Raises:
         UserError: If the value isn't valid.

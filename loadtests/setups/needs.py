@@ -130,7 +130,8 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
 }
 
-# The packages whose names differ from the names of the needs. PACKAGES maps packages that not all setups use to needs.
+# The packages whose names differ from the names of the needs. PACKAGES contains the packages that only some setups use,
+# with the names of the needs.
 OTHER_NAMES = {"uwsgi": "pyuwsgi"}
 PACKAGES = {OTHER_NAMES.get(name, name).replace("_", "-"): name for name in NEEDS if name != "hopless"}
 

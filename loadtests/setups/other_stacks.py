@@ -25,7 +25,7 @@ def is_installed(name: str) -> Callable[[Path], bool]:
 
 
 def obstacle(name: str) -> str | None:
-    """Return why an installed stack must not be served, or None if it may.
+    """Return why an installed stack must not be served, or None if it may be served.
 
     Raises:
         UserError: If BIND isn't valid.

@@ -164,11 +164,12 @@ def known(folder: Path | None = None) -> dict[str, Setup]:
 
 
 def find(names: Iterable[str], variants: Sequence[Variant] = ()) -> list[Setup]:
-    """Return the setups with these names, or all setups that have a file if there are no names.
+    """Return the setups with these names. Without names, return all setups that have a file.
 
     Args:
-        names: The names.
-        variants: The variants. If a variant changes a setup, the list contains the setup with and without the variant.
+        names: The names of the setups.
+        variants: The variants of the setups. If a variant changes a setup, the list contains the setup with and without
+            the variant.
 
     Raises:
         UserError: If a name is unknown (the message contains the nearest names), or a variant changes no setup.
@@ -200,7 +201,7 @@ def missing(setup: Setup, bin: Path | None = None) -> str | None:
     """Return one line with the software that this machine lacks for the setup and its services, and how to install it.
 
     Args:
-        setup: The setup.
+        setup: The setup to check.
         bin: The directory of the servers' Python and commands. The default is the sample project's directory.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Read supervisor files, in which one section is for the benchmark, and the others describe supervisor's programs."""
+"""Read supervisor files. One section is for the benchmark, and the other sections describe supervisor's programs."""
 
 from __future__ import annotations
 

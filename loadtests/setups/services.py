@@ -26,7 +26,8 @@ class Service:
 
     Args:
         ready: A file that appears in RUN_DIR when the service can be used, or empty if the servers themselves wait.
-        elsewhere: ``VARIABLE=value`` for the servers if the service runs on another machine, or empty if it can't.
+        elsewhere: ``VARIABLE=value`` for the servers if the service runs on another machine, or empty if the service
+            can't.
         here: ``VARIABLE=value`` for the servers if the service runs on their machine. If the environment contains the
             variable, it isn't replaced.
         as_one: Whether the service's processes come and go, and count as one process.

@@ -15,7 +15,7 @@ from loadtests.workload.request import PATH
 
 FORMATS = "common, combined, Gunicorn's default"
 WITHOUT_BODY = ("GET", "HEAD")
-MAX_LINE_CHARACTERS = 65_536  # servers refuse requests that are much shorter
+MAX_LINE_CHARACTERS = 65_536  # servers refuse even much shorter requests
 MAX_REQUESTS = 2_000_000  # all requests are in memory at the same time
 # The visitor's browser had the file in its cache, or requested a part. A load has no cache and requests the whole file.
 WHOLE = {206: 200, 304: 200}
@@ -25,7 +25,7 @@ UNANSWERED = {"408", "444", "460", "494", "495", "496", "497", "499"}
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
-# The address (in one of Apache's formats after the virtual host), two names, the time, the request, the status and the
+# The address (after the virtual host in one of Apache's formats), two names, the time, the request, the status and the
 # size.
 _LINE = re.compile(rf"(?:\S+ ){{2,3}}.*?\[([^\]]+)\] {_QUOTED} (\d{{3}}|-) (?:\d+|-)(?: .*)?")
 _TIME = re.compile(r"(\d\d)/(\w{3})/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)")
@@ -39,7 +39,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
         lines: The lines of the log.
         where: The name of the file, for messages.
         skip_unknown: Whether to skip lines in an unknown format.
-        redaction: Removes the secrets.
+        redaction: The object that removes the secrets.
 
     Raises:
         UserError: If a line has an unknown format, or the log contains no requests or too many.
@@ -82,7 +82,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
 
 
 def _parsed(line: str) -> tuple[float, str, str] | None:
-    """Return the time, the request line and the status, or None if it isn't a line of an access log."""
+    """Return the time, the request line and the status, or None if the text isn't a line of an access log."""
     match = _LINE.fullmatch(line)
     time = _TIME.fullmatch(match[1]) if match else None
     if match is None or time is None or time[2] not in MONTHS:

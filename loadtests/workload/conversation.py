@@ -21,8 +21,8 @@ class Conversation:
 
     ``does`` is one of:
 
-    - ``connect``: each send opens a connection, and closes it when the connection is ready. This is also the end of the
-      response time.
+    - ``connect``: each send opens a connection, and closes it when the connection is ready. The response time ends at
+      the same moment.
     - ``idle``: ``receivers`` connections stay open, and nothing is sent. They are opened in ``steps``, so that the
       server can be observed in between.
     - ``echo``: each send is a message that must come back. The load's ``connections`` stay open and send in turn.

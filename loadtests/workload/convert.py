@@ -26,7 +26,7 @@ class ConvertOptions:
     """The options of a conversion.
 
     Args:
-        hosts: The hosts in a HAR file whose requests are used. The default is the first request's host.
+        hosts: The hosts whose requests in a HAR file are used. The default is the first request's host.
         keep: The possible secrets to keep.
         skip_unknown: Whether to skip the lines of a log that are in an unknown format.
         times: Whether to keep the times of the requests, for a replay.

@@ -15,8 +15,9 @@ PROTOCOL = "events"  # name of the generator's protocol
 class EventStreams:
     """A number of streams at the same time, each over a separate connection.
 
-    A stream that ends starts again. The first streams start at different times within the length of a stream. No stream
-    starts after the load's duration, and streams that are running then may end within the grace period.
+    When a stream ends, it is started again. The first streams start at different times within the length of a stream.
+    No stream starts after the load's duration, and streams that are running at that time may end within the grace
+    period.
 
     Args:
         request: The request of a stream.
@@ -25,7 +26,8 @@ class EventStreams:
         interval_s: The time between two events, in seconds.
         body: The expected answer, or None to skip the check.
         pause_s: The seconds for which a client reads nothing after its first event.
-        leave_s: The seconds after the due start of a stream until its client leaves and another client comes, or None.
+        leave_s: The seconds after the due start of a stream until its client leaves and another client comes, or None
+            if no client leaves.
         endings: A request that returns the ended views. The request of each stream has a parameter ``note``, which
             consists of a text, a dot and a number. In the request ``endings``, this parameter is only the text. The
             answer contains a line for each ended view, with its number and the seconds since its end.

@@ -38,7 +38,7 @@ def read(text: str, where: str, hosts: Sequence[str], redaction: Redaction) -> t
         text: The text of the file.
         where: The name of the file, for messages.
         hosts: The hosts, with their ports if the URLs have ports. The default is the first request's host.
-        redaction: Removes the secrets.
+        redaction: The object that removes the secrets.
 
     Raises:
         UserError: If the text isn't a HAR file, or doesn't contain a request to a host.
@@ -78,10 +78,10 @@ class HarEntry:
 
     Args:
         at: The time of the request, or NaN if it isn't recorded.
-        method: The method.
-        url: The URL.
-        headers: The headers.
-        body: The body.
+        method: The HTTP method, such as GET.
+        url: The complete URL, split into its parts.
+        headers: The names and values of the headers.
+        body: The body, or None if there was no body or it wasn't recorded.
         complete: Whether the body, if any, is known.
         status: The answer's status.
         cached: Whether the answer came from the browser's cache.
@@ -206,7 +206,7 @@ def _url(text: str) -> SplitResult:
 
 
 def _matters(name: str, redaction: Redaction) -> bool:
-    """Return whether a header is a part of the request's meaning, or the user keeps headers with this name.
+    """Return whether a header is a part of the request's meaning, or whether the user keeps headers with this name.
 
     Names that start with a colon are the request line of HTTP/2.
     """

@@ -65,8 +65,8 @@ class Load:
         arrival_seed: The seed of random send times, as if users were independent. None means even times.
         connections: The number of connections in a closed loop, or the maximum at a fixed rate. The defaults are 10 and
             1,000. If messages are sent over open connections, the default is 10.
-        silent: The number of additional connections that send nothing. If the server closes one, the client connects
-            again.
+        silent: The number of additional connections that send nothing. If the server closes such a connection, the
+            client connects again.
         duration_s: The duration of the measurement, in seconds.
         warmup_s: The seconds for which the same load is sent before the measurement.
         timeout_s: The maximum time of a request while the schedule runs (error ``timeout``).
@@ -203,7 +203,7 @@ class Load:
 
     @property
     def planned(self) -> int:
-        """The number of requests that are due before the end, including one at the start, or 0 without a rate.
+        """The number of requests that are due before the end, including a request at the start, or 0 without a rate.
 
         generator/schedule.js calculates the same number.
         """
@@ -223,7 +223,7 @@ class Load:
         return 1.0 if self.conversation is None else self.conversation.counts_each
 
     def moments(self, turn: int) -> int | None:
-        """Return the seed of the random send times for a turn, or None for even times. Each turn has another seed."""
+        """Return the seed of the random send times for a turn, or None for even times. Turns have different seeds."""
         return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())
 
     def probing(self, rate: float, duration_s: float, turn: int) -> Load:

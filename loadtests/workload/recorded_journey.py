@@ -24,10 +24,10 @@ class WalkedStep:
     """A request of a journey.
 
     Args:
-        method: The method.
-        path: The path.
+        method: The HTTP method, such as POST.
+        path: The path with its query, without the host.
         status: The expected status.
-        fields: The fields of the form that it sends.
+        fields: The names and values of the form fields to send.
         leads_to: The target of the expected redirect, or empty if it isn't known.
         thinks: Whether the user thinks before the request.
         follows: Whether the request follows the redirect of the previous answer.

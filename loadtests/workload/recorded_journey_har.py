@@ -26,7 +26,7 @@ from loadtests.workload.request import PATH
 from loadtests.workload.secrets import REPLACED, scrubbed, secret_of_name, telling
 
 METHODS = ("GET", "POST")
-PAUSED_S = 1.0  # if at least this time is between two requests, the user was reading or typing
+PAUSED_S = 1.0  # if at least this time passes between two requests, the user was reading or typing
 FIRST_ERROR = 400
 _STATIC = re.compile(r"(image|font|audio|video)/.*|text/css|(text|application)/(x-)?javascript|application/wasm")
 _STATIC_PATH = re.compile(r".+\.(css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|webmanifest|webp|woff2?)", re.I)

@@ -21,7 +21,7 @@ PLAIN = (str, int, float)
 
 
 def read(values: Mapping[str, Any], where: str) -> WalkedJourney:
-    """Read the journey in the content of a requests file.
+    """Read the journey from the content of a requests file.
 
     Args:
         values: The content of the file.

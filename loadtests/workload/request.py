@@ -48,11 +48,11 @@ class Request:
     """A request as it is sent, and the expected answer.
 
     Args:
-        name: The name.
-        method: The method.
+        name: The name in reports, which is unique in a workload.
+        method: The HTTP method, such as GET.
         path: The percent-encoded path with the query string.
         headers: Pairs of names and values. Names may repeat.
-        body: The body.
+        body: The body to send, or None to send no body.
         weight: The frequency of the request, relative to the other requests of the workload.
         status: The expected status.
         body_file: The file that contains the ``body``, which isn't stored in the run folder in that case.

@@ -19,9 +19,9 @@ class Users:
     """Users who run a ``journey`` (the path of its file) in an application at ``path``.
 
     A fixed number of ``users`` repeats the journey in a closed loop: a user who waits for an answer sends nothing.
-    Alternatively, new users arrive at a rate (``arrivals`` per second), at random times. They run the journey once, and
-    arrive even if answers are slow. Think times are uniformly distributed between the two values of ``think_s``, in
-    seconds. If there is a ``sign_in``, each user logs in at the start of a journey.
+    Alternatively, new users arrive at a rate (``arrivals`` per second), at random times. Each user runs the journey
+    once, and the next users arrive even if answers are slow. Think times are uniformly distributed between the two
+    values of ``think_s``, in seconds. If there is a ``sign_in``, each user logs in at the start of a journey.
 
     Raises:
         UserError: If a value isn't valid.

@@ -63,7 +63,7 @@ def private_layer():
 
 
 def answer(layer):
-    """Send an answer on a new channel, and receive it, as for a request."""
+    """Send an answer on a new channel and receive it, as for a request."""
     channel = layer.new_channel("http.response!")
     layer.send(channel, ANSWER)
     found, _ = layer.receive_many([channel])
@@ -79,7 +79,7 @@ def timed(operation):
 
 
 def measure(layer, times):
-    """Return the size of the map, and the median times to send, to receive, and to do both, of ``times`` messages."""
+    """Return the size of the map, and the median times to send a message, to receive it, and to do both."""
     pairs = [
         (timed(lambda: layer.send(QUEUE, REQUEST)), timed(lambda: layer.receive_many([QUEUE]))) for _ in range(times)
     ]

@@ -1,4 +1,4 @@
-"""Represent a request in a worker, for the ASGI application that answers it."""
+"""Represent a request in a worker, for the ASGI application that answers the request."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ class Exchange:
     """Provide `receive` and `send` for a request that came over a channel layer.
 
     Args:
-        layer: The channel layer.
+        layer: The channel layer for the answer.
         request: The request, with the first bytes of its body.
         timeout: The seconds that a part of the answer may wait for room on the reply channel.
     """

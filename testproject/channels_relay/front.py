@@ -72,7 +72,7 @@ class RelayFront:
             await answer(send, refused.status, refused.line)
 
     async def _read_body(self, scope: Scope, receive: Receive) -> bytes:
-        """Read the whole body, so that no worker waits for a slow client, and so that a 413 precedes any work.
+        """Read the whole body, so that no worker waits for a slow client or starts work that ends with a 413.
 
         Raises:
             Refused: If the body exceeds the limit.
@@ -137,7 +137,7 @@ class RelayFront:
     async def _send_rest(self, request_id: str, rest: list[bytes]) -> None:
         """Send the pieces of the body that follow the first piece.
 
-        They are sent after the request, so that the layer doesn't store them if it refuses the request.
+        The pieces are sent after the request. If the layer refuses the request, it never has to store the pieces.
 
         Raises:
             Refused: If a piece can't be sent in time.
@@ -189,9 +189,9 @@ class RelayFront:
 def cut_short(reason: str) -> bool:
     """Log that an answer is incomplete.
 
-    The front then returns without completing the response, and servers close the connection. Daphne 4.2 doesn't, so its
-    client waits until its own timeout. The front can't raise an exception instead, because the exception would end the
-    loop in which Daphne checks its connections.
+    The front then returns without completing the response, and servers close the connection. Daphne 4.2 keeps it open,
+    so the client waits until its own timeout. The front can't raise an exception instead, because the exception would
+    end the loop in which Daphne checks its connections.
 
     Returns:
         Always False.

@@ -8,7 +8,7 @@ from channels.exceptions import ChannelFull
 
 logger = logging.getLogger("channels_relay")
 
-FIRST_PAUSE = 0.005  # in seconds, doubled up to the longest pause
+FIRST_PAUSE = 0.005  # in seconds; each further pause is twice as long, up to LONGEST_PAUSE
 LONGEST_PAUSE = 1.0
 
 
@@ -27,13 +27,13 @@ async def receive_patiently(layer: Any, channel: str) -> Any:
 async def send_patiently(layer: Any, channel: str, message: Any, timeout: float) -> bool:
     """Send a message, and repeat it while the channel is full or the layer fails.
 
-    The message can arrive twice, if the layer fails after it has accepted it.
+    If the layer accepts the message and then fails, the message can arrive twice.
 
     Args:
-        layer: The channel layer.
-        channel: The name of the channel.
-        message: The message.
-        timeout: The time limit in seconds.
+        layer: The channel layer for the message.
+        channel: The name of the channel that receives the message.
+        message: The message to send.
+        timeout: The time until the function gives up, in seconds.
 
     Returns:
         Whether the message was sent.

@@ -4,7 +4,7 @@ from typing import Any
 
 from channels_redis.core import RedisChannelLayer
 
-# Move the messages that a cancelled `receive` left in the backup back to the queue, with their old scores.
+# A cancelled `receive` can leave messages in the backup. Move them back to the queue, with their old scores.
 RESTORE = """
 local left = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
 for at = 1, #left, 2 do
@@ -15,14 +15,15 @@ redis.call('DEL', KEYS[2])
 
 
 class ExactlyOnceRedisChannelLayer(RedisChannelLayer):
-    """Keep a separate backup of the message that is being received in each instance of the layer.
+    """Give each instance of the layer a separate backup of the message that it is receiving.
 
-    channels_redis 4.3.0 has one backup for all readers of a channel. A reader that starts to receive also puts back the
+    In channels_redis 4.3.0, all readers of a channel share a backup. A reader that starts to receive also puts back the
     message that another reader has just taken (github.com/django/channels_redis, issue 163). With this class, a reader
     can put back only its own message.
 
-    The commands and round trips are the same as in the parent class, so that you can compare the speed. The pipeline
-    has an additional EXPIRE, because no other reader deletes the backup of a reader that died.
+    To allow a comparison of speed, the commands and round trips are the same as in the parent class, except for an
+    additional EXPIRE in the pipeline. The class needs EXPIRE because no other reader deletes the backup of a reader
+    that died.
     """
 
     def _backup_channel_name(self, channel: str) -> str:

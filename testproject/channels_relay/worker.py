@@ -21,7 +21,8 @@ Application = Callable[[Any, Any, Any], Awaitable[None]]
 # The number of abandoned requests to remember, because a worker can learn that a request is abandoned before the worker
 # receives the request. Other workers handle most of these requests.
 REMEMBERED = 10_000
-# The seconds between attempts to join the group again, which forgets its members after a day and when Redis restarts.
+# The seconds between attempts to join the group again. The group forgets its members after a day, and when Redis
+# restarts.
 JOIN_EVERY = 30.0
 
 
@@ -32,7 +33,7 @@ class RelayHandler(ASGIHandler):
 
 
 class RelayWorker:
-    """Receive requests from a channel layer, and send the answers of an ASGI application back."""
+    """Receive requests from a channel layer, and send back the answers of an ASGI application."""
 
     def __init__(self, application: Application, layer: Any, options: Options) -> None:
         self.application = application

@@ -1,4 +1,4 @@
-"""Find the address of the datastore: an emulator, or the embedded server of the setup. It is never Google's service."""
+"""Find the address of the datastore, either an emulator or the setup's embedded server, but never Google's service."""
 
 import os
 from pathlib import Path

@@ -28,7 +28,7 @@ class SessionStore(SessionBase):
         return bool(super()._validate_session_key(key)) and len(key) <= LONGEST_KEY and CHARACTERS.issuperset(key)
 
     def load(self) -> dict[str, Any]:
-        """Return the data of the session. It is empty if the session doesn't exist or has expired."""
+        """Return the data of the session, which is empty if the session doesn't exist or has expired."""
         return self._loaded(call("lookup", messages.lookup(self.session_key)))
 
     async def aload(self) -> dict[str, Any]:

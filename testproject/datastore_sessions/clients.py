@@ -1,8 +1,8 @@
 """Call the datastore with its client library, over gRPC or HTTP, from threads, greenlets or an event loop.
 
 Each process creates a client at the first use, after the server has forked. Asynchronous gRPC needs a client for each
-event loop. Failed calls aren't repeated: the views report a datastore that is down, and Datastore would refuse a
-repeated write whose first attempt was successful.
+event loop. Failed calls aren't repeated, because the views report a datastore that is down, and because Datastore would
+refuse a repeated write whose first attempt was successful.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ def call(method: str, request: Any) -> Any:
 
     Args:
         method: `lookup` or `commit`.
-        request: The request message.
+        request: The message for this method.
 
     Raises:
         GoogleAPIError: If the datastore returns an error.
@@ -56,7 +56,7 @@ async def acall(method: str, request: Any) -> Any:
 
     Over gRPC, the call runs in the event loop. Over HTTP, it runs in a thread.
 
-    With a WSGI server, Django creates an event loop for each request, and a client would end with the loop. In this
+    With a WSGI server, Django creates an event loop for each request, and a client would end with its loop. In this
     case, the thread of the request makes the call, as with Django's ORM.
     """
     loop = asyncio.get_running_loop()
@@ -91,7 +91,7 @@ def _befriend_gevent() -> None:
     """Patch gRPC for gevent.
 
     gRPC waits in C, where gevent can't switch to another greenlet, so each call would stop all greenlets. GRPC_GEVENT=0
-    prevents the patch: the setup gunicorn-gevent-unpatched shows the effect.
+    prevents the patch. The setup gunicorn-gevent-unpatched shows the effect.
     """
     monkey = sys.modules.get("gevent.monkey")
     if monkey is not None and monkey.is_module_patched("socket") and os.environ.get("GRPC_GEVENT") != "0":

@@ -1,8 +1,9 @@
 """Count the requests of each process, because keep-alive connections distribute them unevenly.
 
-Each process writes two numbers to a memory-mapped file: its requests and its context switches. Under ASGI Django starts
-a thread for each request, and only the process itself can count the context switches of threads that have ended. The
-numbers are updated by Django's signal `request_started`, because a middleware would add a layer to the measured code.
+Each process writes two numbers to a memory-mapped file: its requests and its context switches. Under ASGI, Django
+starts a thread for each request, and only the process itself can count the context switches of threads that have ended.
+The numbers are updated by Django's signal `request_started`, because a middleware would add a layer to the measured
+code.
 """
 
 import mmap

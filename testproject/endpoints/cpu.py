@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from endpoints.parameters import bounded
 
 MAX_MS = 10_000
-STEP = range(200)  # summing this range takes some microseconds between two readings of the clock
+STEP = range(200)  # summing this range takes a few microseconds between two readings of the clock
 
 
 def cpu(request: HttpRequest) -> HttpResponse:

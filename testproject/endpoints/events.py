@@ -37,7 +37,7 @@ def paced(count: int, gap_s: float, data: bytes = TOKEN, note: str = "") -> Iter
         count: The number of events.
         gap_s: The seconds between two events.
         data: The data of each event.
-        note: The name under which the end of the generator is recorded, or an empty string to record nothing.
+        note: The name for the record of the generator's end, or an empty string to record nothing.
     """
     with noted(note):
         start = time.monotonic()

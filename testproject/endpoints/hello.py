@@ -1,6 +1,6 @@
 """Implement the tests `JSON serialization` and `plaintext` of TechEmpower's FrameworkBenchmarks (docs/endpoints.rst).
 
-The views create each answer again, as the rules require.
+The views create a new answer for each request, as the rules require.
 """
 
 from django.http import HttpRequest, HttpResponse, JsonResponse

@@ -8,7 +8,7 @@ from django.utils.decorators import async_only_middleware, sync_only_middleware
 
 @sync_only_middleware
 def sync_nothing(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Pass a request on in synchronous code."""
+    """Pass on a request in synchronous code."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return get_response(request)
@@ -20,7 +20,7 @@ def sync_nothing(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Cal
 def async_nothing(
     get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]],
 ) -> Callable[[HttpRequest], Awaitable[HttpResponseBase]]:
-    """Pass a request on in a coroutine."""
+    """Pass on a request in a coroutine."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         return await get_response(request)

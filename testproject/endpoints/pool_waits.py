@@ -1,7 +1,7 @@
 """Show the number of requests that waited for a connection of Django's pool, and their total wait in milliseconds.
 
 The psycopg pool counts these requests. After each new connection, the process writes the counts to a file. The harness
-reads it before and after a load (loadtests/observe/connections.py).
+reads this file before and after a load (loadtests/observe/connections.py).
 """
 
 import threading

@@ -1,7 +1,7 @@
 """Serve the files of `endpoints/static/` with WhiteNoise's headers and conditional requests.
 
 WhiteNoise's documentation recommends its middleware. But under ASGI, a sync middleware changes how Django runs all the
-middleware before it, for each endpoint (docs/endpoints.rst). A view leaves the other endpoints unchanged.
+middleware before it, for each endpoint (docs/endpoints.rst). A view doesn't affect the other endpoints.
 """
 
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Make Django's usual middleware synchronous, so that ASGI changes threads only twice for all of it (Django #21523)."""
+"""Make Django's usual middleware synchronous, so that ASGI changes threads only twice in total (Django #21523)."""
 
 from django.utils.module_loading import import_string
 from testproject.settings.middleware import USUAL

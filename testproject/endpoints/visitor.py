@@ -1,7 +1,7 @@
 """Measure the cost of a session and of a user in a view (docs/endpoints.rst).
 
-`manage.py prepare` creates a user and a session in the database. The key of the session is public. Requests without its
-cookie receive a 401.
+`manage.py prepare` creates a user and a session in the database. The key of the session is public. Requests without the
+session's cookie receive a 401.
 """
 
 import datetime

@@ -1,7 +1,7 @@
 """Stop fetching from the origin for a while after several failures in a row, with a circuit breaker.
 
-The states, counts and clock come from the library ``circuitbreaker``. It counts each call without a failure as a
-success, so a cancelled fetch would close a half-open breaker. For this reason, the breaker reports a fetch to the
+The library ``circuitbreaker`` provides the states, counts and clock. The library counts each call without a failure
+as a success, so a cancelled fetch would close a half-open breaker. For this reason, the breaker reports a fetch to the
 library only after the fetch has ended, and only if its end is evidence about the origin. The end of a cancelled fetch
 isn't evidence. Neither is the end of a fetch that started before the breaker opened and ended after it opened.
 
@@ -26,7 +26,7 @@ class _Bad(Exception):
 
 
 class Asked:
-    """A fetch that the breaker allowed. ``failed`` is None if its end isn't evidence about the origin."""
+    """A fetch that the breaker allowed. ``failed`` is None if the fetch's end isn't evidence about the origin."""
 
     failed: bool | None = None
 

@@ -76,7 +76,7 @@ class PoolGauge:
             self.shown.show(self.in_use, self.waiting)
 
     def left(self, pool: CountedPool) -> None:
-        """Count the end of a fetch. If other fetches wait, one of them now has its connection."""
+        """Count the end of a fetch. If other fetches wait, one of them now gets the connection."""
         with self.lock:
             if pool.fetches > pool.size:
                 self.waiting -= 1

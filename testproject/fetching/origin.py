@@ -1,4 +1,4 @@
-"""Find the origin's address. It comes only from the settings, so a request can't use the views as an open proxy."""
+"""Find the origin's address, which only the settings define, so that requests can't use the views as an open proxy."""
 
 import functools
 
@@ -11,7 +11,7 @@ def url() -> str:
     """Return the URL to fetch.
 
     Raises:
-        NoOrigin: If no origin is configured, or it isn't running yet.
+        NoOrigin: If no origin is configured, or the origin isn't running yet.
     """
     wanted = settings.FETCHING
     if wanted.url is not None:

@@ -42,7 +42,7 @@ class Do(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A step, with the seconds to pause or the answer to keep."""
+    """One step: a pause in seconds, an answer to store, or an action without further data."""
 
     what: Do
     seconds: float = 0.0
@@ -128,7 +128,7 @@ def failed(outcome: Outcome) -> bool:
 
 
 def of_origin(outcome: Outcome) -> bool:
-    """Return whether the outcome is evidence about the origin. An exhausted pool of the client isn't."""
+    """Return whether the outcome is evidence about the origin. An exhausted pool of the client isn't evidence."""
     return not isinstance(outcome, FetchError) or outcome.kind in ("timeout", "failed")
 
 
@@ -156,7 +156,7 @@ def run(course: Course, client: ThreadClient, cache: Any) -> Delivered:
 
 
 async def arun(course: Course, client: LoopClient, cache: Any) -> Delivered:
-    """Execute the steps in this coroutine. If it is cancelled, the breaker receives no result."""
+    """Execute the steps in this coroutine. If the coroutine is cancelled, the breaker receives no result."""
     with closing(course):
         result = None
         while True:

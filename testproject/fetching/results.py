@@ -53,7 +53,7 @@ class Refused(FetchError):
 
 
 class NoOrigin(FetchError):
-    """No origin is configured, or it isn't running yet."""
+    """No origin is configured, or the origin isn't running yet."""
 
     status, kind = 503, "no-origin"
 

@@ -14,7 +14,7 @@ from fetching.results import FetchError
 
 @require_safe
 def fetch(request: HttpRequest) -> HttpResponse:
-    """Return the origin's answer, or 504, 503 or 502 without an answer (see fetching.results)."""
+    """Return the origin's answer, or 504, 503 or 502 if there is no answer (see fetching.results)."""
     begun = time.perf_counter()
     try:
         return answer(Delivered(clients.of_threads().fetch()), begun)
@@ -26,7 +26,7 @@ def fetch(request: HttpRequest) -> HttpResponse:
 async def fetch_async(request: HttpRequest) -> HttpResponse:
     """Fetch in a coroutine.
 
-    If the client disconnects, Django cancels the coroutine and the fetch. A thread would continue.
+    If the client disconnects, Django cancels the coroutine and the fetch. A thread would continue to fetch.
     """
     begun = time.perf_counter()
     try:

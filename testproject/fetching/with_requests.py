@@ -1,7 +1,7 @@
 """Fetch with requests, over a pool in which fetches wait for a connection until a timeout.
 
 By default, requests doesn't let urllib3's pool block. With ``pool_block``, fetches would wait without a limit, because
-requests has no option for the timeout, so a subclass of the pool passes the timeout to urllib3.
+requests has no option for the timeout. For this reason, a subclass of the pool passes the timeout to urllib3.
 """
 
 import requests

@@ -26,8 +26,9 @@ class BadDefinition(Exception):
 class Page:
     """A page with one question.
 
-    ``options`` contains the label of each value. ``routes`` contains the next page for an answer, if it isn't the next
-    page in the file. ``least`` and ``most`` limit a number or a date. ``longest`` limits the characters of a text.
+    ``options`` contains the label of each value. ``routes`` contains the next page for an answer, if that page isn't
+    the next page in the file. ``least`` and ``most`` limit a number or a date. ``longest`` limits the characters of a
+    text.
     """
 
     id: str

@@ -26,7 +26,7 @@ logger = logging.getLogger("questionnaire")
 def of_store() -> tuple[type[Exception], ...]:
     """Return the exceptions that the session store raises if it can't be reached.
 
-    The function doesn't import the client libraries of other stores: the library of the datastore takes a second.
+    The function doesn't import the client libraries of other stores, because the datastore's library takes a second.
     """
     kinds: list[type[Exception]] = [OSError, DatabaseError]
     if "cache" in settings.SESSION_ENGINE:
@@ -69,8 +69,8 @@ def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
 def put_up_with() -> Iterator[None]:
     """Suppress errors while a new sign-in deletes the previous session.
 
-    The store can fail, which is logged. The cookie can also come from another store, and be an invalid key in this
-    store.
+    The store can fail, which is logged. The cookie can also come from another store and contain a key that is invalid
+    in this store.
     """
     try:
         yield

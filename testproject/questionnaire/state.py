@@ -1,6 +1,6 @@
 """Convert a respondent's state to and from the session's blob, without Django.
 
-The blob is JSON, padded to the length of a real survey's state and encrypted.
+The blob is JSON that is padded to the length of a real survey's state and then encrypted.
 """
 
 import base64
@@ -32,9 +32,9 @@ def pack(state: State, secret: str, size: int) -> str:
     """Return the blob of a state.
 
     Args:
-        state: The state.
+        state: The state to convert.
         secret: The secret for the encryption.
-        size: The size in bytes before encryption.
+        size: The size of the padded state in bytes, before encryption.
 
     Raises:
         TooLarge: If the state exceeds the size.

@@ -12,7 +12,7 @@ from questionnaire import routing, validation
 from questionnaire.definition import Answer, Definition, Page
 from questionnaire.state import State
 
-FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # type number reacts to the mouse wheel
+FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # the input type number would react to the mouse wheel
 
 
 @dataclasses.dataclass(frozen=True)

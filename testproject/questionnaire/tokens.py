@@ -14,7 +14,7 @@ class Refused(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Ticket:
-    """The content of a token: the respondent, and the id under which the token's use is recorded."""
+    """The content of a token: the respondent, and the id for the record of its use."""
 
     respondent: str
     id: str

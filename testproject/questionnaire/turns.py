@@ -2,7 +2,7 @@
 
 A request reads and writes the whole session. If two tabs answer different pages at once, the later write would undo the
 earlier answer, which was already confirmed. For this reason, a POST holds a lock from before its read until after its
-write. The lock is a byte of a file, chosen by the session's key. Locking takes some microseconds, and the kernel
+write. The lock is a byte of a file, chosen by the session's key. Locking takes a few microseconds, and the kernel
 releases the lock if the process dies. Servers on several machines would need a lock in the store.
 """
 

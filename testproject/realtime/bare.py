@@ -1,7 +1,7 @@
 """Implement the endpoints without Channels, consumers or a layer, to measure the cost of the server.
 
 Rooms exist within one process. Each receiver has a queue with the default capacity of a channel layer. As with a layer,
-a full queue loses messages, so a slow receiver doesn't delay other receivers.
+new messages for a full queue are lost, so a slow receiver doesn't delay other receivers.
 """
 
 import asyncio

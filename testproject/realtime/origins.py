@@ -1,7 +1,7 @@
 """Check which pages may open a WebSocket.
 
 The same-origin policy doesn't cover WebSockets. If a server authenticates clients by cookie and doesn't check the
-Origin header, any page that its user visits can connect.
+Origin header, any page that a logged-in user visits can connect as that user.
 """
 
 from urllib.parse import urlsplit

@@ -56,7 +56,7 @@ def test_two_lower_bounds_are_not_compared(study):
 
 
 def test_lower_bound_does_not_reduce_noise(study):
-    """The generator's limit is equal in all trials, which doesn't mean that the setup's noise is low."""
+    """Equal values at the generator's limit don't mean that the setup's noise is low."""
     speeds = {"gunicorn": 100.0, "uvicorn": 100.0, "granian": 100.0, "uwsgi": 300.0}
     noisy = study(speeds, metric="rps", blocks=4, sd=0.2)
     still = [dataclasses.replace(one, value=300.0) if one.label == "uwsgi" else one for one in noisy]

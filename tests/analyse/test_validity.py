@@ -159,7 +159,7 @@ def test_each_reason_has_a_remedy(reason):
 
 
 def walked(expected_per_s, ended_per_s, late_ms=0.0):
-    """Return a result of users, with the expected and the measured number of requests per second."""
+    """Return the result of simulated users, with these expected and measured numbers of requests per second."""
     journeys = Journeys(64, None, 10, 0, 0, 0, dict(NOTHING), (), 700.0, 15.0, ended_per_s, expected_per_s)
     return dataclasses.replace(measured(late_ms, late_ms), journeys=journeys)
 
@@ -178,8 +178,8 @@ SEEN = Generator(1.0, 10.0, 50.0, p50_ms=4.0, ok=500, planned=500)
     [
         ([], []),
         ([{}], []),
-        ([{"p50_ms": 4.9}], []),  # less than a quarter and a millisecond apart
-        ([{"p50_ms": 4.2}, {"p50_ms": 3.9}], []),  # two networks can differ as much
+        ([{"p50_ms": 4.9}], []),  # differs by less than a quarter, and by less than 1 ms
+        ([{"p50_ms": 4.2}, {"p50_ms": 3.9}], []),  # two networks can differ by as much
         ([{"p50_ms": 5.2}], ["p50 from 4.00 to 5.20 ms"]),
         ([{"p50_ms": 40.0, "planned": 99}], []),  # too few requests for a comparison
         ([{"p50_ms": None}], []),

@@ -1,4 +1,4 @@
-"""Test that commands on a busy machine mark their results as unverified and print the next step."""
+"""Test that commands on a busy machine mark their results as unverified and print what to do."""
 
 import os
 import re

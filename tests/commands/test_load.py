@@ -85,7 +85,8 @@ def test_capacity_prints_probes_and_result(server, command):
 @pytest.mark.servers
 @pytest.mark.exhaustive
 def test_equal_probes_share_a_line(server, command):
-    # The response time is slightly over the limit. A probe of half a second can't confirm this, so it is repeated.
+    # The response time is slightly over the limit. A probe of half a second can't confirm this, so the probe is
+    # repeated.
     near = ("--objective", "p50<150ms", *QUICKLY[2:], "--max-time", "15s")
     _, _, errors = command("capacity", f"{server.url}/after/200", *near)
     assert [line.partition(":")[0].strip() for line in errors.splitlines()][:2] == [

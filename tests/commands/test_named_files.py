@@ -18,7 +18,7 @@ KEYS = {
     "recipe": (LATENCY + 'services = ["origin"]\nrecipe = {name}', ".json"),
     "journey": ('[tests.journey]\nusers = 1\nduration = "10s"\njourney = {name}', ".py"),
 }
-# Paths that aren't relative, or lead out of the folder.
+# Paths that aren't relative, or that lead out of the folder.
 WAYS = {
     "the whole path": "{outside}/secret",
     "its own whole path": "{inside}/own",

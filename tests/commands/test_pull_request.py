@@ -112,7 +112,7 @@ def shell(text, folder, **env):
 
 @pytest.fixture
 def job(tmp_path):
-    """Return the folder of a job. It contains this benchmark, and a branch whose last commit makes a page slower."""
+    """Return the folder of a job, with this benchmark and with a branch whose last commit makes a page slower."""
     folder = tmp_path / "job"
     command = folder / "benchmark/.venv/bin/loadtests"
     command.parent.mkdir(parents=True)

@@ -116,7 +116,7 @@ def test_kubernetes_starts_expected_workers(kubernetes, pods):
     assert image["newTag"] not in ("", "latest")
 
 
-def test_kubernetes_commands_wait_before_logs():
+def test_kubernetes_commands_wait_for_containers():
     """Check that the commands wait, because ``kubectl logs`` fails if the container hasn't started."""
     for file in (DEPLOY / "kubernetes" / "load.yaml", ROOT / "docs" / "two-machines.rst"):
         assert re.findall(r"^#? +kubectl (\w+) .*job/load-run$", file.read_text(), re.MULTILINE) == ["wait", "logs"]

@@ -32,7 +32,7 @@ def setup(project, **environment):
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_environment_is_ready_if_complete(project):
-    """Check that packages in other folders don't hide that a package is missing in .venv."""
+    """Check that a package that is missing in .venv is reported, even if another folder contains it."""
     others = project / "others"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", others, PACKAGE], check=True)
     config = project / "pip.conf"

@@ -22,7 +22,7 @@ def commands():
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """Build the documentation as HTML, and return its folder. Like in ``make docs``, warnings are errors."""
+    """Build the documentation as HTML, and return its folder. As in ``make docs``, warnings are errors."""
     out = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(out)]
     built = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)

@@ -1,7 +1,7 @@
 """Test that the commands in the documentation are valid.
 
-The tests parse the options of all commands. They run commands that only read files, ``run`` with ``--dry-run``, and
-``make`` with ``-n``. The test's folder contains the files that the pages require: projects, recordings and runs.
+The tests parse the options of all commands. The tests run commands that only read files, ``run`` with ``--dry-run``,
+and ``make`` with ``-n``. The test's folder contains the files that the pages require: projects, recordings and runs.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Test the explorer of committed runs in a browser. The page's address contains the choices of the user."""
+"""Test the explorer of committed runs in a browser. The address of the page contains the user's choices."""
 
 import csv
 import html

@@ -33,7 +33,7 @@ def results(tmp_path):
 
 @pytest.fixture(scope="module")
 def first_look(tmp_path_factory):
-    """Return the committed runs of a single study, because it takes long to read all runs."""
+    """Return the committed runs of a single study, because reading all runs takes a long time."""
     folder = tmp_path_factory.mktemp("results")
     for run in ROOT.glob("results/reference-*-first-look"):
         (folder / run.name).symlink_to(run)
@@ -42,7 +42,7 @@ def first_look(tmp_path_factory):
 
 @pytest.fixture
 def roles(first_look, monkeypatch):
-    """Return the documentation's roles by name. They only use the runs of ``first_look``."""
+    """Return the documentation's roles by name. The roles only use the runs of ``first_look``."""
     monkeypatch.setattr(measured_roles, "REFERENCES", first_look)
     return measured_roles.ROLES
 
@@ -79,7 +79,7 @@ def test_repetition_table_shows_results_of_2016(build_run):
     tests = ("latency-as-then", "latency", "throughput-as-then", "throughput")
 
     def decaying(label, test, block, result):
-        """Reduce the answers per second, from ten in the first second. Half of the requests at a rate fail."""
+        """Let the answers per second decrease from ten, and half of the requests of the latency test fail."""
         seconds = [dataclasses.replace(one, ok=10 - int(one.t)) for one in result.timeline]
         half = {"ok": result.planned // 2, "errors": {"status": result.planned // 2}}
         return dataclasses.replace(result, timeline=tuple(seconds), **(half if test == "latency" else {}))

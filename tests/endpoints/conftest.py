@@ -28,13 +28,13 @@ def prefix(request):
 
 @pytest.fixture
 def wsgi() -> Client:
-    """Return a client for Django's WSGI handler. It returns error responses instead of raising exceptions."""
+    """Return a client for Django's WSGI handler. The client returns error responses instead of raising exceptions."""
     return Client(raise_request_exception=False)
 
 
 @pytest.fixture
 def asgi() -> AsyncClient:
-    """Return a client for Django's ASGI handler. It returns error responses instead of raising exceptions."""
+    """Return a client for Django's ASGI handler. The client returns error responses instead of raising exceptions."""
     return AsyncClient(raise_request_exception=False)
 
 
@@ -102,7 +102,7 @@ POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.servers, pytest.mark.
 
 @pytest.fixture(scope="module", params=["sqlite", POSTGRESQL])
 def database(request, tmp_path_factory):
-    """Prepare an SQLite or PostgreSQL database, and return which of them is used."""
+    """Prepare an SQLite or PostgreSQL database, and return the kind of the database."""
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path_factory.mktemp('database')}/db.sqlite3"
     else:

@@ -1,4 +1,4 @@
-"""Test server-sent events: their bytes are equal over WSGI and ASGI, and each event is sent on time."""
+"""Test that server-sent events have equal bytes over WSGI and ASGI, and that each event is sent on time."""
 
 import asyncio
 
@@ -35,7 +35,7 @@ def test_events_may_be_large(answers, path):
 
 @pytest.fixture
 def ended(monkeypatch, tmp_path):
-    """Return a function that requests the ended generators. It returns each note with the seconds since the end."""
+    """Return a function that requests /events/ended and returns each note with the seconds since the end."""
     monkeypatch.setenv("RUN_DIR", str(tmp_path))
 
     def ended(note="run"):

@@ -58,7 +58,7 @@ def test_oversized_message_ends_the_load(with_node, mb):
 
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-# A stand-in for ssh. It runs the worker on this machine, with the forwarded port as its argument.
+# A stand-in for ssh, which runs the worker on this machine, with the forwarded port as its argument.
 SSH = """#!/bin/sh
 while [ "$1" != -R ]; do shift; done
 export PYTHONPATH={root}

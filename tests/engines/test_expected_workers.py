@@ -67,7 +67,7 @@ main()
 """
 TOKEN = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 WORKERS_TOKEN = load_token.of_workers(TOKEN)
-# Connects like a worker with the correct key of the master, but with a random key instead of the workers' key.
+# Connects like a worker, with the correct key of the master but a random key instead of the workers' key.
 IMPOSTOR = """
 import sys, zmq
 from zmq.utils import z85

@@ -115,7 +115,7 @@ def test_end_of_load_precedes_grace_period(survey):
 
 
 def test_slow_answers_do_not_delay_arrivals(survey):
-    # A journey needs at least 17 answers of 30 ms, which is longer than the time between two arrivals.
+    # A journey needs at least 17 answers of 30 ms, which take longer than the time between two arrivals.
     server = survey(delay_ms=30)
     result = locust.run(load(server, arrivals=20, duration_s=2, warmup_s=1, arrival_seed=7))
     assert server.counts["GET launch"] == 60

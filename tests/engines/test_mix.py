@@ -1,4 +1,4 @@
-"""Test mixes of requests: each request is sent according to its weight, and has separate results."""
+"""Test that each request of a mix is sent according to its weight, and has separate results."""
 
 import time
 from collections import Counter

@@ -58,7 +58,8 @@ def pausing():
 
 # Answers take much longer than their CPU time, and arrivals are regular, because a busy machine or random arrivals
 # would change the results of 30 s by more than WITHIN. The pauses are regular too, so all slices could start at the
-# same distance from a pause. So the settling times before slices are spread over the time between two pauses.
+# same distance from a pause. For this reason, the settling times before slices are spread over the time between two
+# pauses.
 @pytest.mark.parametrize(("answer_s", "pause_s", "every", "rate"), [(0.008, 0.3, 40, None), (0.005, 0.3, 21, 40)])
 def test_slices_contain_their_share_of_pauses(pausing, answer_s, pause_s, every, rate):
     between_s = every / rate if rate else (every - 1) * answer_s + pause_s

@@ -14,7 +14,7 @@ SILENT = 3
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """A server that closes its first connection, and only answers requests after that client has reconnected."""
+    """A server that closes its first connection, and doesn't answer requests until this client has reconnected."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)

@@ -1,4 +1,4 @@
-"""Test that event streams are counted and timed correctly, with a server that counts and times them itself."""
+"""Test that event streams are counted and timed correctly, with a server that counts and times the events itself."""
 
 import dataclasses
 import json

@@ -37,7 +37,8 @@ def certificate(folder):
 def loaded(tmp_path):
     """Return a function that sends a load to the TLS server and returns the result and the server's counts.
 
-    Its attributes are the server's origin, a function that returns the counts, and the certificate's file.
+    The returned function has three attributes: the server's origin, a function that returns the counts, and the file of
+    the certificate.
     """
     cert, key = certificate(tmp_path / "server")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}

@@ -47,7 +47,7 @@ def test_waits_for_frozen_server_are_measured(measured, freezing_server):
     assert result.planned == result.ok == 2000
     response = result.response_time_ms
     for figure, least in {"p90": 400, "p95": 650, "p99": 880, "max": 950, "mean": 80}.items():
-        assert response[figure] > least  # a busy machine adds to the figures
+        assert response[figure] > least  # the figures are higher on a busy machine
     assert response["p50"] < response["p90"]
     assert result.send_lag_ms["p90"] < response["p90"]  # the generator did not freeze
 

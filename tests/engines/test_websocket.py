@@ -98,8 +98,8 @@ def test_lost_connection_is_reopened(measured, conversing):
     lost, reset = result.connections.lost, result.errors["reset"]
     assert (result.planned, result.ok + reset, list(result.errors)) == (50, 50, ["reset"])
     counted = server.counts()
-    # The server closes the connection after each tenth message. The messages that are sent before the client notices
-    # this are reset too. A slow server may even receive two tenth messages over a single connection.
+    # The server closes the connection after each tenth message. Messages that the client sends before it notices the
+    # close are reset, too. A slow server may even receive two tenth messages over a single connection.
     assert 0 < lost <= counted["messages"] // 10
     assert lost <= reset
     assert result.examples == {"reset": "the server closed the connection with 1011 busy"}

@@ -1,4 +1,4 @@
-"""Test WebSocket loads in slices: connections stay open between slices, and lost connections are reopened."""
+"""Test that WebSocket connections stay open between slices of a load, and that lost connections are reopened."""
 
 import pytest
 
@@ -11,7 +11,8 @@ pytestmark = pytest.mark.servers
 def in_slices(generating):
     """Return a function that runs a load in a number of slices.
 
-    It returns the result, and a list that shows which slices waited for missing messages until the grace period ended.
+    The function returns the result, and a list that shows which slices waited for missing messages until the grace
+    period ended.
     """
 
     def make(load, slices, between=lambda: None, warm_up_s=0.0, **options):

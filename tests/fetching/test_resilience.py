@@ -121,7 +121,7 @@ def fetched(breaker, failed):
         ("FF.FFF", "open"),
         ("FFF>F", "open"),
         ("FFF>.", "closed"),
-        ("FFF>?", "half_open"),  # PyBreaker and the original library would close
+        ("FFF>?", "half_open"),  # PyBreaker and the original library would close the breaker
         ("FFF>?F", "open"),
     ],
 )

@@ -104,7 +104,7 @@ test('a message is outstanding until it or a later message arrives', () => {
   assert.deepEqual([deliveries.underWay, deliveries.missing], [0, 2]);
 });
 
-test('messages of a lost receiver stay missing, and aren\'t awaited', () => {
+test('messages to a lost receiver stay missing, and aren\'t awaited', () => {
   const deliveries = expecting(2);
   deliveries.expect(2, 'a', 0, 0);
   deliveries.begin(200);
@@ -145,7 +145,7 @@ test('each delivery records how long it may have waited in the generator', () =>
   assert.deepEqual([reading.max_us, reading.sum_us], [5 * MS, 7 * MS]);
 });
 
-test('a slice that was stopped, or only warms up, has no backlog', () => {
+test('a stopped slice and a warm-up slice have no backlog', () => {
   const deliveries = new Deliveries();
   deliveries.begin(0, 100, 1100);
   deliveries.end(900);

@@ -44,7 +44,8 @@ const ok = (headers = '') => `HTTP/1.1 200 OK\r\n${headers}Content-Length: 0\r\n
 test('connections are reused if the server keeps them open', async () => {
   const { connections, ends } = await sent(Array(10).fill({}), (k) => ok(k < 5 ? 'Connection: close\r\n' : ''));
   assert.deepEqual(ends, Array(10).fill(200));
-  // The server closes five connections. The sixth shows that it now keeps connections, and the seventh is reused.
+  // The server closes five connections. The sixth connection shows that the server now keeps connections open, and the
+  // seventh connection is reused.
   assert.deepEqual(connections.map((bytes) => bytes.split('GET').length - 1), [1, 1, 1, 1, 1, 1, 4]);
 });
 

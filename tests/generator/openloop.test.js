@@ -34,7 +34,7 @@ test('outstanding requests are recorded if a slice ends before its timers run, b
   for (const fromMs of [0, 50]) {
     const over = load.run(sliced(fromMs));
     while (nowMs() < load.endMs) {
-      // block the event loop, like a busy machine
+      // block the event loop, as a busy machine does
     }
     load.look(nowMs());
     await over;

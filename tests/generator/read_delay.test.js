@@ -10,7 +10,7 @@ function work(ms) {
   for (const end = nowMs() + ms; nowMs() < end; );
 }
 
-test('data may have waited since the turn started, or since the previous turn if it also read data', async () => {
+test('data may have waited since this turn started, or since the previous turn if that turn read data', async () => {
   const delay = new ReadDelay();
   delay.begin();
   const began = delay.since;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Exchange, Recorder } from '../../loadtests/generator/recorder.js';
 
-/** Return the figures for ten requests per second. Each is answered after `tookMs`. Slices last `durationMs`. */
+/** Return the figures of a load of ten requests per second, each answered after `tookMs`. Slices last `durationMs`. */
 function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
   const exchange = new Exchange();
   const recorder = new Recorder(() => {}, [exchange]);
@@ -64,5 +64,5 @@ test('the rate of a closed loop is counted between answers, even if they are slo
     }
     recorder.end(start + 240);
   }
-  assert.equal(recorder.measured(true).rate, 12.5); // over the planned length of the slices it would be 10
+  assert.equal(recorder.measured(true).rate, 12.5); // over the planned length of the slices, the rate would be 10
 });

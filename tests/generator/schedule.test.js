@@ -31,7 +31,7 @@ test('the shares of several processes contain each send once', () => {
   }
 });
 
-test('the slices contain each send once after the settling time', () => {
+test('after the settling time, the slices contain each send once', () => {
   for (const arrivalSeed of [null, 7]) {
     const slices = [0, 300, 600, 900].map((fromMs) => {
       const part = { fromMs, ofMs: 1200 };
@@ -50,7 +50,7 @@ test('the slices contain each send once after the settling time', () => {
   }
 });
 
-test('random moments are as many as even moments, ordered, within the duration, and set by every bit of a seed', () => {
+test('random moments are in order, within the duration, as many as even moments, and set by the whole seed', () => {
   const moments = randomMoments(300, 10_000, 7);
   assert.equal(moments.length, 3000);
   assert.ok(moments.every((moment, k) => moment >= (moments[k - 1] ?? 0) && moment < 10_000));

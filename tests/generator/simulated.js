@@ -93,8 +93,8 @@ class ExactPacer {
   stop() {}
 }
 
-/** A server that answers one request after the other, and pauses after every `every` requests. With `sharing`, it works
- * on up to this number of requests at the same time, and finishes them together. */
+/** A server that answers one request after the other, and pauses after every `every` requests. With `sharing`, the
+ * server works on up to this number of requests at the same time, and finishes them together. */
 export class Server {
   freeMs = 0;
   left = 0;

@@ -40,7 +40,7 @@ test('frames are read from pieces of any size', () => {
     const one = listening();
     const reader = new FrameReader(one, null);
     for (let at = 0; at < bytes.length; at += piece) {
-      // Each piece arrives in the same buffer, like in the generator.
+      // Each piece arrives in the same buffer, as in the generator.
       const shared = Buffer.alloc(piece + 3, 0x7a);
       const end = 3 + bytes.copy(shared, 3, at, Math.min(at + piece, bytes.length));
       reader.read(shared, 3, end);
@@ -57,7 +57,7 @@ test('a stopped reader reads no frames', () => {
   assert.deepEqual(one.texts, []);
 });
 
-test('each message is masked by another key, unless masking is disabled', () => {
+test('each message is masked with a different key, unless masking is disabled', () => {
   const keys = new Set(Array.from({ length: 3000 }, () => frame(TEXT, 'text').toString('hex', 2, 6)));
   assert.ok(keys.size > 2990);
   assert.equal(frame(TEXT, 'text', false).toString('latin1', 2), '\0\0\0\0text');

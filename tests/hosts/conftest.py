@@ -46,7 +46,10 @@ def measured(away, study, folder):
 
 @pytest.fixture(scope="module")
 def machines(request, tmp_path_factory):
-    """Provide other machines, and prepare those in PREPARED. ``printed`` is the output of the last preparation."""
+    """Provide other machines, and prepare the machines in PREPARED.
+
+    ``printed`` is the output of the last preparation.
+    """
     needs_git()
     made = OtherMachine(tmp_path_factory.mktemp("home"))
     with command_line() as cli:
@@ -60,7 +63,7 @@ def machines(request, tmp_path_factory):
 
 @pytest.fixture
 def away(cli, machines):
-    """Return the command line, which can reach the other machines."""
+    """Return the fixture cli with the variables for the other machines."""
     cli.env.update(machines.environment)
     return cli
 

@@ -1,4 +1,4 @@
-"""Test a load from several machines with the command line. The machines share a schedule and its start."""
+"""Test a load from several machines with the command line. The machines share a schedule and a start time."""
 
 import fcntl
 import json

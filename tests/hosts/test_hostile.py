@@ -174,7 +174,7 @@ def test_only_last_errors_are_kept():
     assert tail.text().endswith("the end\n")
 
 
-# Start the agent like on another machine, but without the files that `hosts prepare` copies.
+# Start the agent as on another machine, but without the files that `hosts prepare` copies.
 AGENT = """
 from loadtests.hosts import deploy, wire
 deploy.read_marker = lambda folder: deploy.Marker("t", None, None, {})

@@ -154,7 +154,7 @@ def test_unsupported_options_are_refused_early(refused, other_machine, options, 
     assert other_machine.calls() == []
 
 
-def test_origin_needs_servers_here(other_machine):
+def test_origin_requires_local_servers(other_machine):
     table = {"setups": ["gunicorn"], "tests": {"latency": {"rate": 1, "duration": "1s", "services": ["origin"]}}}
     with pytest.raises(UserError, match=r"^test latency: the service origin only works for servers on this"):
         make_bench(studies.parse(table, "s", "s.toml"), sample(), other_machine.where)

@@ -88,7 +88,7 @@ def test_short_network_loss_invalidates_one_trial(pair, command, folder):
     wait_for(lambda: pair.measures(folder), "no load")
     pair.cable("down")
     try:
-        # Without a message, the agent notices that its client is gone, and ends everything that it started.
+        # The agent receives no message, but notices that its client is gone, and ends everything that it started.
         pair.wait_until_nothing_runs_there()
     finally:
         pair.cable("up")

@@ -1,4 +1,7 @@
-"""Test a service on its own machine with the command line. The servers find it, and the run reports its cost."""
+"""Test a service on its own machine with the command line.
+
+The servers find the service, and the run reports its cost.
+"""
 
 import contextlib
 import json
@@ -70,7 +73,7 @@ def test_resumed_run_uses_remote_sessions(away, measured, folder):
         file.unlink()
     (folder / "run.json").write_text(json.dumps({**record, "ended": None}))
     _, _, errors = away.run("run", "--resume", folder, "--ignore-busy")
-    trial = trials(folder)[-1]  # possibly a second trial, if the machine disturbed the first one
+    trial = trials(folder)[-1]  # a second trial, if the machine disturbed the first trial
     assert trial["result"]["ok"] > 0, errors
     assert trial["result"]["examples"] == {}  # otherwise, the reason for the failure
     assert of("redis", trial)["pid"] > OTHERS_PIDS
@@ -126,7 +129,7 @@ def test_missing_redis_is_reported(away, study):
 
 
 def test_servers_machine_is_refused(away, study):
-    # Use another account under an unrelated name of the servers' machine.
+    # Use another account, and another name of the servers' machine.
     code, _, errors = away.run("hosts", "prepare", OtherMachine.second, "--venv", VENV)
     assert code == 0, errors
     hosts = ("--servers", OtherMachine.where, "--services", f"redis={OtherMachine.second}")

@@ -56,7 +56,7 @@ def test_prepare_copies_files_and_marker(machines):
     assert (tree / "loadtests" / "cli.py").is_file()
     assert (tree / "supervisor" / "conf.d" / "gunicorn.conf").is_file()
     assert not (tree / "results").exists()
-    assert (tree / "packages" / "channels-ipc" / "README.md").is_file()  # pip needs it to build packages
+    assert (tree / "packages" / "channels-ipc" / "README.md").is_file()  # pip needs this file to build packages
     marker = json.loads((machines.files / "marker.json").read_text())
     assert len(marker["token"]) == 32
     assert (machines.files / "marker.json").stat().st_mode & 0o077 == 0

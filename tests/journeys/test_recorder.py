@@ -40,7 +40,7 @@ def test_requests_during_the_load_count(recorder):
         ask(recorder, ready)
     found = recorder.measured(END + 1)
     assert (found["planned"], found["sent"], found["completed"], found["ok"]) == (2, 2, 2, 2)
-    # The first two requests were answered within the measured time, so they used CPU time in it.
+    # The first two requests were answered within the measured time, so this time includes their CPU time.
     assert found["rate"] == 0.2
     assert found["billed"] == 2
     assert found["duration_s"] == 10.0

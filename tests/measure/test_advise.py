@@ -40,7 +40,7 @@ def plan(name="gunicorn", rate=None, max_time_s=600.0, path="/"):
     return search.plan(setups.find([name])[0], 1, path, rate, max_time_s)
 
 
-def test_workers_go_up_to_double_cores():
+def test_workers_reach_twice_the_cores():
     assert search.workers(2) == ("1", "2", "3", "4", "5")
     assert search.workers(16) == ("1", "2", "3", "4", "5", "7", "9", "12", "16", "21", "28", "33")
 

@@ -1,4 +1,4 @@
-"""Test rates that the run determines: a share of the slowest setup's throughput, used for all setups."""
+"""Test rates that the run determines as a share of the slowest setup's throughput and uses for all setups."""
 
 import pytest
 
@@ -20,8 +20,8 @@ SETUPS = ["gunicorn", "uvicorn", "daphne"]
 def ceilings(prepare, folder, bench_of, monkeypatch):
     """Return a function that creates the run folder of a study with ``rate = "auto"``.
 
-    Its arguments are the changes of each setup's result, by setup, and the tests. It returns the tests and the ceilings
-    in run.json.
+    The function's arguments are the changes to each setup's result, by setup, and the tests. The function returns the
+    tests and the ceilings in run.json.
     """
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
     ports, serve = {}, bench_of.serve
@@ -100,7 +100,7 @@ def test_mistake_is_a_clear_error(changes, says):
 
 
 def test_broadcast_rate_uses_slowest_deliveries(ceilings, bench_of, monkeypatch):
-    """Both layers accept a thousand messages a second, but the deliveries to ten receivers count."""
+    """The layers accept a thousand messages a second, but the rate depends on the deliveries to ten receivers."""
     monkeypatch.setattr(contract_check.websocket, "verified", lambda *given: [])
 
     def delivering(came):

@@ -37,7 +37,7 @@ def trial(label="gunicorn", *reasons, number=1, attempt=1, test="latency"):
 
 
 def judged(trials, labels=2, together=1):
-    """Return the number of trials before TooBusy and its message, or None if all trials can run.
+    """Return the number of trials before a TooBusy error and the error's message, or None without an error.
 
     ``together`` trials are measured at the same time.
     """
@@ -95,7 +95,7 @@ def test_stop_conditions(trials, options, number):
     assert (found and found[0]) == number
 
 
-def test_only_always_disturbed_trials_are_repeated():
+def test_trials_without_calm_attempts_are_repeated():
     trials = [
         *(trial("a", LATE, number=1, attempt=attempt) for attempt in (1, 2)),
         *(trial("a", DIED, number=2, attempt=attempt) for attempt in (1, 2)),
@@ -137,7 +137,7 @@ def test_resumed_busy_run_stops_again(busy):
         assert busy.trials.attempts[-4:] == [(number, attempt) for number in (1, 2, 3, 4)]
 
 
-def test_partly_valid_block_repeats_in_time(busy):
+def test_invalid_trial_repeats_within_block(busy):
     busy.trials.invalid = 1
     first, again = SilentWatcher(), SilentWatcher()
     assert execute(busy(), first) is RunOutcome.VALID

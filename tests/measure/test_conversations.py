@@ -25,7 +25,7 @@ def differences():
 def bench(bench_of, differences, monkeypatch):
     """Return a function that returns a bench, a study of one setup, and the study's planned trials.
 
-    Its arguments are the kinds of tests, and the setup's dialect. The attribute ``verified`` lists the dialects and
+    The arguments are the kinds of tests and the setup's dialect. The attribute ``verified`` lists the dialects and
     prefixes whose contract was checked.
     """
     monkeypatch.setattr("loadtests.measure.trial.STEP_SETTLED_S", 0.0)

@@ -44,7 +44,7 @@ def trials():
 
 @pytest.fixture
 def begin(prepare, trials):
-    """Return a function that prepares the study with changes and returns its execution with simulated trials."""
+    """Return a function that prepares the study with changes and returns an execution with simulated trials."""
     return lambda goal=None, **changes: trials.instead(prepare({**TABLE, **changes}, goal))
 
 
@@ -141,7 +141,7 @@ def test_blocks_are_added_until_precise(begin, trials, folder):
     ("max_time_s", "takes_s", "measured_s"), [(1e-6, 0.0, 0.0), (0.01, 0.02, 0.0), (10.0, 0.0, 20.0)]
 )
 def test_no_block_follows_the_time_limit(begin, go_on, trials, folder, max_time_s, takes_s, measured_s):
-    """The time before an interruption counts, too."""
+    """The time before an interruption also counts towards the limit."""
     trials.spread, trials.takes_s = 0.5, takes_s
     begin(Goal(until=0.001, max_time_s=max_time_s)).run.update(measured_s=measured_s)
     run(go_on())

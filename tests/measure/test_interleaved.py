@@ -31,7 +31,7 @@ LOST = "the connection to ssh://other was lost: it ended"
 def run(bench_of, monkeypatch):
     """Return a function that runs a block on the fake bench and returns the trials by label and test.
 
-    Its arguments are changes of the study.
+    The function's arguments are changes to the study.
     """
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
 

@@ -38,8 +38,8 @@ TABLE = {
 class Accident:
     """Kill Redis after the first completed journeys.
 
-    The load ends after the first journeys that started after the restart. The run calls the watcher for each second of
-    the load.
+    The load ends when journeys that started after the restart have been completed. The run calls the watcher for each
+    second of the load.
     """
 
     def __init__(self):
@@ -52,7 +52,7 @@ class Accident:
         return next((part.pid for part in self.running.parts() if part.role == "redis"), None)
 
     def happen(self):
-        # This is more than the requests in one journey of every user.
+        # After more requests than this, at least one user has completed a journey.
         yield from self.until(lambda ok, failed: ok > USERS * LONGEST)
         killed = self.redis()
         os.kill(killed, signal.SIGKILL)
@@ -63,7 +63,7 @@ class Accident:
         yield from self.until(lambda ok, failed: False)
 
     def until(self, condition):
-        """Wait until the successes and failures from now on meet the condition."""
+        """Count successes and failures from now on, and wait until the counts meet the condition."""
         ok = failed = 0
         while not condition(ok, failed):
             row = yield

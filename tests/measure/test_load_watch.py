@@ -19,7 +19,7 @@ STUMBLES = json.loads((recipes.SHIPPED / "stumble.json").read_text(encoding="utf
 COUNTS = {"total_requests": 80, "request_seconds": 120.5}
 
 
-def test_sample_is_usage_since_last():
+def test_sample_covers_usage_since_previous_sample():
     times, used = iter([10.0, 11.0, 13.0]), {1: 5.0, 2: 7.0, 3: 1.0}
     watch = CpuWatch(lambda: dict(used), {1: "web", 2: "web", 3: "redis"}, lambda: next(times))
     used.update({1: 5.5, 2: 7.25})
@@ -46,7 +46,7 @@ def test_processes_are_seen_during_load(tmp_path):
 
 @pytest.fixture
 def origin(tmp_path, monkeypatch):
-    """Simulate an origin whose address is in the test's folder, and return the list of requests to it."""
+    """Simulate an origin whose address is in the test's folder. Return the list of requests to the origin."""
     asked, says = [], {"current_count": COUNTS, "current_recipe": [STUMBLES]}
 
     def ask(host, port, request, timeout_s):
@@ -86,7 +86,7 @@ def load_observation(stages, *samples):
     return Meanwhile(tuple(CpuSample(t, {"web": 0.5}) for t in samples), OriginObservation(stages, 10, 5.0))
 
 
-def test_stretches_join_on_measured_time():
+def test_slices_join_on_measured_time():
     slow = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
     found = joined([WatchedSlice(0.1, 0.5, load_observation((slow,), sampled_s)) for sampled_s in (0.61, 0.7)])
     assert [sample.t for sample in found.cpu] == [0.5, 1.0]

@@ -142,7 +142,7 @@ def late_events(load):
 
 
 def threads(load):
-    """Simulate a server whose next client waits for a stream or an answer."""
+    """Simulate a server with a thread for each of ``STREAMS`` streams. Any further stream or request waits."""
     waiting = max(0, load.streams.count - STREAMS)
     found = streams(load, unanswered=waiting, whole=load.streams.count - waiting)
     return {**found, "response_time_ms": dict.fromkeys(NOTHING, 900.0 if waiting else 2.0)}
@@ -182,8 +182,9 @@ def test_late_reading_is_not_servers_limit(search):
 def searched(arrivals, sustained, requests_each, unsent=0.0):
     """Search for the most users, or with ``arrivals`` for the highest rate of new users.
 
-    The server's p99 exceeds the objective if there are more users than it sustains. Each user sends this many requests
-    a second. If a share is ``unsent`` when a probe stops, too many requests fail at once.
+    The server's p99 exceeds the objective above ``sustained`` users or new users per second. Each user sends
+    ``requests_each`` requests a second. With ``unsent``, all requests fail above ``sustained``, so the probe stops
+    early and leaves this share of the requests unsent.
     """
     users = Users("questionnaire", "/", (1.0, 1.0), None if arrivals else 10, 1.0 if arrivals else None)
     load = Load.of_url("http://127.0.0.1:1/", users=users, arrival_seed=1, connections=10)

@@ -89,5 +89,5 @@ def test_collected_stream_events_are_late(measured):
     assert all(one.clients >= one.ended > 0 and one.running == 0 for one in left)
     stayed = [one for (_, test), one in streams.items() if test != "leaving"]
     assert all(one.broken == 0 and one.events >= 20 * one.whole > 0 for one in stayed)
-    assert streams["uvicorn", "collected"].delay_ms["max"] > 18 * 50  # the first arrived with the last event
+    assert streams["uvicorn", "collected"].delay_ms["max"] > 18 * 50  # the first event arrived with the last event
     assert {"events_per_s", "memory_kb_per_stream", "view_ended_p50_ms"} <= set(row)

@@ -1,4 +1,4 @@
-"""Test trials whose processes die, and searches, which send many loads, without a server."""
+"""Without a server, test trials whose processes die, and searches, which send many loads."""
 
 import contextlib
 import dataclasses

@@ -1,4 +1,4 @@
-"""Test exact counts of PostgreSQL connections: opened, leaked and refused."""
+"""Test the exact counts of opened, leaked and refused PostgreSQL connections."""
 
 import json
 import subprocess
@@ -54,7 +54,7 @@ def with_services(*names):
 
 @pytest.fixture
 def leaking(tmp_path):
-    """A project that leaks every n-th connection, open in a transaction."""
+    """Return the folder of a project that leaks every n-th connection with an open transaction."""
     site = tmp_path / "mysite"
     site.mkdir()
     subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(site)], check=True)
@@ -84,7 +84,7 @@ def test_leaked_connections_are_counted(measured, leaking):
     assert gauges["connections opened"] == [REQUESTS]
     left = gauges["connections left"][-1]
     assert left - gauges["connections"][0] == REQUESTS // LEAKS_ONE_IN
-    # psycopg starts a transaction with the first query. The latest connections may be newer than the last reading.
+    # psycopg starts a transaction with the first query. The last reading may miss the latest connections.
     assert left // 2 < gauges["connections idle in transaction"][-1] <= left
     assert gauges["connections refused"] == [0]
     assert not trial["evidence"]["service_failed"]  # PostgreSQL's processes end with their connections

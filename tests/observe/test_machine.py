@@ -29,7 +29,7 @@ def test_calibration_loop_uses_the_named_core(monkeypatch):
     assert os.sched_getaffinity(0) == before
 
 
-def test_calibration_speed_is_relative():
+def test_calibration_spread_is_relative_to_median():
     assert calibration._work() == calibration._work() == len(calibration.HEADERS)
     assert calibration.spread([0.1, 0.1, 0.2, 0.1, 0.08]) == (0.5, 1.25)
 

@@ -26,7 +26,7 @@ LONGER = sorted(
 WITHIN = 0.25
 # With many connections, some servers leave gaps between answers that count as pauses. Each pause makes a slice longer.
 LONG_SLICES = {"reference-2026-11-28-two-workers"}
-MOST = 10_000.0  # Simulate faster servers at this rate per second. The search takes about as long as at a higher rate.
+MOST = 10_000.0  # Simulate faster servers at this rate, because searches at higher rates take about the same time.
 
 
 @pytest.mark.parametrize("name", sorted(RECORDS.keys() - {*LONGER, *LONG_SLICES}))

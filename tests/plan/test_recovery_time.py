@@ -54,9 +54,9 @@ def test_recovery_ends_at_normal_second(tried):
     [
         ([*failing(10, 20), *slow(30)], 1.0),  # the setup recovers immediately
         ([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)], 1.0),  # random moments add a few requests
-        ([*slow(32), *(second(t, p50_ms=4000.0) for t in (34, 35))], 7.0),  # a single normal second is chance
+        ([*slow(32), *(second(t, p50_ms=4000.0) for t in (34, 35))], 7.0),  # a single normal second may be chance
         (failing(10, 45), math.inf),  # normal only after the load
-        # Two seconds that differ from the usual ones in different ways.
+        # Two seconds that aren't normal, for one reason each.
         *(
             ([*slow(30), second(30, **unlike), second(31, **unlike)], 3.0)
             for unlike in (
@@ -74,7 +74,7 @@ def test_recovery_must_last_under_load(tried, otherwise, recovery_s):
 
 
 def test_early_answers_prevent_recovery(tried):
-    """Stale copies, or errors that count as answers, take 20 ms instead of the second that a fetch takes."""
+    """Stale copies, or errors that count as answers, take 20 ms instead of the 1 s that a fetch takes."""
     quick = [second(t, p50_ms=20.0, stale=40) for t in range(10, 36)]
     assert course(tried(quick)) == Course(recovery_s=7.0, lost=0, stale=40 * 26, usual_ms=1010.0)
 

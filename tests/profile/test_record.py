@@ -1,4 +1,4 @@
-"""Test the rounds of a profile with simulated servers, and a server that dies during sampling."""
+"""Test the rounds of a profile with simulated servers, including a server that dies during sampling."""
 
 import contextlib
 import dataclasses

@@ -21,8 +21,9 @@ Stack (most recent call first):
 """
 
 # A forked process uses seven tenths of its CPU time in one function and three tenths in another, and a thread of its
-# parent runs at the same time. It runs until the samples are enough to know a share to 0.05. The kernel checks the
-# timer only when a tick interrupts the process. On a busy machine, that happens for a sixth of the ticks or fewer.
+# parent runs at the same time. Each process runs until its samples are enough to know a share to within 0.05. The
+# kernel checks the timer only when a tick interrupts the process. On a busy machine, a sixth of the ticks or fewer do
+# that.
 PROGRAM = """
 import os, threading, time
 
@@ -100,7 +101,7 @@ def test_sampler_reader_knows_the_interval():
 def test_starting_programs_are_not_sampled(tmp_path):
     """Supervisord forks and then executes a program. The sampler's timer would kill this program.
 
-    The guard's process executes no other program.
+    The guard's process doesn't execute another program.
     """
     knobs = {**sample().environment, "BENCH_BIND": "127.0.0.1", "BENCH_PORT": "1"}
     with Local().supervise({**knobs, **oncpu.environment(tmp_path, None)}) as supervised:

@@ -1,4 +1,4 @@
-"""Run the tests of session stores in Django's sdist with the datastore's session store."""
+"""Run Django's own session store tests, from the sdist, with the datastore's session store."""
 
 import os
 import subprocess

@@ -95,7 +95,7 @@ def test_single_redis_failure_keeps_session(store_of, log, failing):
 
 
 def test_session_ends_during_answer(store_of, monkeypatch):
-    """If a user logs out in another tab, this tab is logged out, too, without a bad request."""
+    """If a user logs out in another tab during an answer, the answer redirects and isn't a bad request."""
     store = store_of("file")
     browser = Browser().through(name="Ada")
     outcome = pages.outcome
@@ -132,7 +132,7 @@ def test_cookie_of_other_store_is_harmless(store_of):
 
 
 def test_simultaneous_tabs_are_serialized(browser, answers, monkeypatch):
-    """Each tab would read the session before the other has written it. No answer may be lost."""
+    """Without turns, each tab would read the session before the other tab has written it. No answer may be lost."""
     browser.through(**answers)
     token = browser.form.fields["csrfmiddlewaretoken"]
     both_have_read = threading.Barrier(2)
@@ -173,7 +173,7 @@ def test_lock_timeout_is_reported(monkeypatch):
 def own_datastore(request, store_of, embedded_datastore, monkeypatch, tmp_path):
     """Return a function that starts a datastore with these settings for the sessions.
 
-    A test may stop and restart it.
+    A test may stop and restart the datastore.
     """
     started = []
 

@@ -1,4 +1,4 @@
-"""Test the questionnaire in a real browser, only with the keyboard."""
+"""Test the questionnaire in a real browser, using only the keyboard."""
 
 import pytest
 

@@ -18,7 +18,7 @@ from channels_relay.worker import RelayWorker  # noqa: E402
 
 
 class Layer(InMemoryChannelLayer):
-    """An in-memory layer whose calls raise the errors in ``send_failures`` and ``receive_failures`` one by one."""
+    """An in-memory layer whose calls raise the errors in ``send_failures`` and ``receive_failures`` in turn."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -37,7 +37,7 @@ class Layer(InMemoryChannelLayer):
 
 
 class Client:
-    """An HTTP client of an ASGI application, as the server presents it."""
+    """An HTTP client, as a server presents it to an ASGI application."""
 
     def __init__(self, app, body=b"", chunk=8192, headers=(), **scope):
         self.sent = []
@@ -79,7 +79,7 @@ class Client:
 
 
 class Bench:
-    """A layer with fronts and workers. Its methods send and receive the messages of the other side."""
+    """A layer with fronts and workers. Its methods simulate the side that a test doesn't start."""
 
     def __init__(self, timeout=5.0, **layer):
         self.layer = Layer(**layer)
@@ -122,5 +122,5 @@ class Bench:
 
 @pytest.fixture
 def bench(request):
-    """Return a bench. The test's parameter contains its arguments."""
+    """Return a bench whose arguments come from the test's parameter."""
     return Bench(**getattr(request, "param", {}))

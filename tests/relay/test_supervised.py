@@ -19,7 +19,7 @@ KNOBS = [*(f"BENCH_{name}" for name in NAMES), "RUN_DIR", "IPC_DIR", "REDIS_URL"
 
 
 def sh(script, cwd=ROOT, **environment):
-    """Run a POSIX shell script with only the given knobs, and return its result."""
+    """Run a POSIX shell script with only the given knobs, and return the script's result."""
     inherited = {name: value for name, value in os.environ.items() if name not in KNOBS}
     return subprocess.run(
         ["sh", "-c", script], cwd=cwd, env=inherited | environment, capture_output=True, text=True, timeout=30
@@ -50,7 +50,7 @@ def test_the_directory_is_private(run_dir):
     assert Path(made).stat().st_mode & 0o777 == 0o700
 
 
-def test_defaults_are_refused_elsewhere(run_dir):
+def test_defaults_need_the_root_directory(run_dir):
     outcome = sh(f". {ROOT}/supervisor/defaults.sh && echo went on", cwd=run_dir)
     assert "source this file in the project's root" in outcome.stderr
     assert (outcome.stdout, outcome.returncode > 0) == ("", True)

@@ -125,7 +125,7 @@ async def return_nothing(scope, receive, send):
 
 
 @pytest.mark.parametrize("application", [raise_at_once, return_nothing])
-async def test_application_without_answer_gets_500(bench, application):
+async def test_missing_answer_becomes_500(bench, application):
     async def either(scope, receive, send):
         await (application if scope["path"] == "/bad" else echo)(scope, receive, send)
 

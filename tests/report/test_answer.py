@@ -108,7 +108,7 @@ def test_overloaded_setups_share_a_sentence(build_run):
 
 
 def test_omitted_rows_are_counted(build_run):
-    # Each test requests another page, because tests of the same page would be reported as a curve.
+    # Each test requests a different page, because tests of the same page would be reported as a curve.
     asked = {"rate": 300, "duration": "10s"}
     tests = tuple(a_test("latency", f"latency-{name}", path=f"/{name}", **asked) for name in "abcdefghi")
     lines = printed(build_run(labels=TWO, tests=tests))

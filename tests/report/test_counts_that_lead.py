@@ -1,4 +1,4 @@
-"""Test studies of lost requests or connections, whose sentence, chart and table start with this count."""
+"""Test that studies of lost requests or connections start their sentence, chart and table with this count."""
 
 import dataclasses
 

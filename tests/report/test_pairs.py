@@ -11,7 +11,7 @@ from tests.report.test_findings import CERTAIN, times
 def run(build_run):
     """Return a function that builds a run in which ``b-tls`` is compared with ``b``, ``c-tls`` with ``c``, and so on.
 
-    Its arguments are factors of the times, by label.
+    The function's arguments are factors of the times, by label.
     """
 
     def run(**factors):

@@ -1,6 +1,6 @@
 """Test reports of runs with omitted setups, or with invalid or doubtful trials.
 
-The report lists them, and every sentence is true for any combination, even if there are no trials.
+The report lists these setups and trials, and every sentence is true for any combination, even without trials.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Test that hopless gives the same status, headers and body as Django's own application.
 
-The requests cover every endpoint of the sample project, the complete questionnaire, and Django's admin with a user who
-logs in, changes and deletes objects.
+The requests cover every endpoint of the sample project, the complete questionnaire, and Django's admin. In the admin, a
+user logs in, and changes and deletes objects.
 """
 
 import functools

@@ -22,7 +22,7 @@ SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dia
 REDIS_URL = os.environ.get("REDIS_URL")
 BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB
 
-# The processes of setups with two workers, without nginx: those that run Django, a master, a router or a layer.
+# The number of each setup's processes with two workers, including masters, routers and layers, but without nginx.
 PROCESSES = {
     **dict.fromkeys(("waitress", "daphne"), 2),
     **dict.fromkeys(("gunicorn", "gunicorn-gthread", "gunicorn-gevent", "gunicorn-gevent-unpatched"), 3),

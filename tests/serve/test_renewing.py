@@ -21,7 +21,7 @@ BY_NUMBER = [name for name, ways in RENEWING.items() if "max-requests" in ways]
 
 
 def workers(running):
-    """Return the pids of the processes that run Django: children of supervisor's programs."""
+    """Return the pids of the processes that run Django, which are children of supervisor's programs."""
     first = {program.pid for program in running._servers()}
     found = set()
     for one in processes(running):

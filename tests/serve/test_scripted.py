@@ -16,7 +16,7 @@ CHAT = Script('{"text": "$ID"}', first=('{"join": "$ROOM"}',), ready='"joined"')
 
 @pytest.fixture
 def complaints(monkeypatch):
-    """Return a function that runs a script against a server's path and returns the problems that it found.
+    """Return a function that runs a script against a server's path and returns the problems that the script found.
 
     An answer must arrive within ``within_s``.
     """

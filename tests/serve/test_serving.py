@@ -12,7 +12,7 @@ from loadtests.setups.application import sample
 
 
 class Supervised:
-    """A fake supervisord with these programs, which records its calls. With None as files, it has every file."""
+    """A fake supervisord that has these programs and records each call. If ``files`` is None, every file exists."""
 
     folder = Path("/nowhere")
 

@@ -19,8 +19,8 @@ from tests.fixtures.served import processes, served
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.dialect}
 COMMON_SETUPS = ("daphne-channels", "uvicorn-channels-ipc", "uvicorn-channels-redis", "uvicorn-websocket", "socketio")
 
-# The processes with WORKERS=2. If rooms span processes, there are two workers, their master, and Redis. Otherwise, one
-# process answers, and Granian and Hypercorn also have the processes that started it.
+# The number of processes with WORKERS=2. If rooms span processes, there are two workers, their master, and Redis.
+# Otherwise, one process answers, and Granian and Hypercorn also have the processes that started this process.
 PROCESSES = {
     "uvicorn-channels-ipc": 4,
     "uvicorn-channels-redis": 5,

@@ -1,7 +1,7 @@
 """Test the parts of the datastore's protocol that sessions need, over gRPC and HTTP with Google's client library.
 
-The tests use the embedded server and another datastore: the one of DATASTORE_EMULATOR_HOST, or Google's emulator if it
-is installed. Both must give the same answers.
+The tests use the embedded server and another datastore: the server at DATASTORE_EMULATOR_HOST, or Google's emulator if
+it is installed. The two datastores must give the same answers.
 """
 
 import datetime

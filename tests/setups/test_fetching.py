@@ -1,4 +1,4 @@
-"""Test errors before a run of views that fetch: an unsupported client, or no origin."""
+"""Test errors before a run of views that fetch, such as an unsupported client or a missing origin."""
 
 import contextlib
 

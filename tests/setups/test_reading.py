@@ -15,7 +15,7 @@ from loadtests.setups import needs, redis, services
 from loadtests.setups.variants import parse
 
 SETUPS = setups.known()
-# The peers with their own format of messages.
+# The peers with their own message format.
 DIALECTS = {
     "python-socketio": "socket.io",
     "socketio": "socket.io",

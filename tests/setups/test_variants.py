@@ -115,7 +115,7 @@ def test_sample_uses_environment_of_variant(monkeypatch, tmp_path):
     assert found.environments == {("granian==2.7.9",): {"python": "3.11.2", "packages": {"granian": "2.7.9"}}}
     assert other["PATH"].startswith(str(tmp_path))
     assert not plain["PATH"].startswith(str(tmp_path))
-    assert hopless == {**plain, "HOPLESS": "1"}  # every environment of the sample has the package
+    assert hopless == {**plain, "HOPLESS": "1"}  # every environment of the sample contains hopless
 
 
 def test_fully_changed_study_keeps_its_baseline():
@@ -142,7 +142,7 @@ def test_python_is_found_in_pyenv(tmp_path, monkeypatch, no_interpreters):
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_other_release_runs_with_pinned_one(command, study, tmp_path):
+def test_other_release_runs_beside_pinned_release(command, study, tmp_path):
     command("run", study("gunicorn", "gunicorn==23.0.0"), "--output", tmp_path / "run", "--ignore-busy")
     record = json.loads((tmp_path / "run/run.json").read_text())
     [environment] = record["environments"]

@@ -55,7 +55,7 @@ def test_settings_are_original_or_current(name, settings):
         answer = running.ask(Request("nowhere", path="/nowhere"), 10)
         assert answer.status == 404
         assert (b"DEBUG = True" in answer.body) == (settings == "original")
-        # By default, Daphne writes a line for each request, and Gunicorn doesn't. This request was part of the start.
+        # By default, Daphne logs every request and Gunicorn logs none. The check at the start requested /healthz.
         log = running.folder / f"{name}-web.log"
         if settings == "original" and name != "2016-gunicorn":
             wait_for(lambda: "/healthz" in log.read_text(encoding="utf-8"))

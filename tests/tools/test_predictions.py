@@ -22,7 +22,7 @@ def test_each_pair_has_a_row(predict):
     assert len(lines) == 1 + 2 * len(cost_model.shipped().added_ms)
 
 
-def test_mean_errors_are_by_interface(predict, build_run, tmp_path):
+def test_mean_errors_are_grouped_by_interface(predict, build_run, tmp_path):
     file = tmp_path / "predictions.csv"
     file.write_text(predict("predict", "home=12"), encoding="utf-8")
     added = cost_model.shipped().added_ms["uvicorn"].value

@@ -1,4 +1,4 @@
-"""Test the order of a mix: the shares are exact over a cycle, almost exact in any part, and the same everywhere."""
+"""Test the order of a mix. The shares are exact over a cycle and almost exact in any part. A seed sets the order."""
 
 import itertools
 import random
@@ -32,8 +32,8 @@ def test_each_request_has_its_share(weights):
     share = [count / CYCLE for count in shares(weights, CYCLE)]
     for length, index in enumerate(itertools.islice(order(weights, 2), 5000), start=1):
         sent[index] += 1
-        # Each request is at most one place away from its exact position, so the error of a part is at most the number
-        # of requests.
+        # Each request is at most one place away from its exact position, so in any part, the counts are off by at most
+        # the number of requests in the mix.
         assert abs(sent[index] - length * share[index]) <= 1 + len(weights) * share[index] + 1e-9
 
 

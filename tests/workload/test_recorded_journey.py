@@ -1,6 +1,6 @@
 """Test journeys that are written from recordings: the file's content, and the omitted requests.
 
-tests/engines runs them.
+The tests in tests/engines run such journeys.
 """
 
 import ast
@@ -17,7 +17,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @pytest.fixture
 def journey_of(tmp_path):
-    """Return a function that converts a recording with this content to a journey."""
+    """Return a function that takes the content of a recording and converts it to a journey."""
 
     def make(values, name="shop.har", **options):
         file = tmp_path / name
@@ -114,7 +114,7 @@ def test_form_token_comes_from_page(visit):
     assert token not in found.text
 
 
-def test_unshown_id_is_kept(visit):
+def test_id_missing_from_page_is_kept(visit):
     found = visit("/polls/3/", post("/polls/3/", "choice=1", "/polls/3/results/"), "/polls/3/results/")
     assert "ids" not in found.text
     assert 'check=leads_to("/polls/3/results/")' in found.text

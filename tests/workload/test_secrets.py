@@ -31,7 +31,7 @@ HARMLESS = [
 
 @pytest.fixture
 def converted(har, entry):
-    """Return a function that converts a recorded request and returns the request and all text that was written."""
+    """Return a function that converts a recorded request and returns the new request and all written text."""
 
     def convert_one(path="/", keep=Keep(), **recorded):  # noqa: B008 - it never changes
         file = har(entry(f"{SITE}{path}", **recorded))
@@ -60,7 +60,7 @@ def test_header_with_secret_name_is_dropped(converted, name):
     "value", [RANDOM, HEXADECIMAL, f"id {RANDOM}", f"{SITE}/?token=hunter2", "https://u:hunter2@a/"]
 )
 def test_header_with_secret_value_is_dropped(converted, value):
-    parts = ("Content-Type", f"multipart/form-data; boundary={RANDOM}")  # a boundary is random, but needed
+    parts = ("Content-Type", f"multipart/form-data; boundary={RANDOM}")  # a boundary looks like a secret, but is needed
     request, written = converted(headers=[("X-Thing", value), parts])
     assert request.headers == (parts,)
     assert "hunter2" not in written
@@ -80,7 +80,7 @@ def test_header_with_secret_value_is_dropped(converted, value):
         (f"/reset/MQ/{HEXADECIMAL}/", "/reset/MQ/REPLACED/"),
         ("/cart;jsessionid=1A2B/", "/cart;jsessionid=REPLACED/"),
         (f"/files/{RANDOM}.pdf", "/files/REPLACED.pdf"),
-        # The part of the path before a key shows that it is a key.
+        # The preceding part of the path shows that the next part is a key.
         (f"/invite/{UUID}/", "/invite/REPLACED/"),
         (f"/teams/7/invitations/{UUID}/accept", "/teams/7/invitations/REPLACED/accept"),
         (f"/accept-invite?id={UUID}&page=2", "/accept-invite?id=REPLACED&page=2"),
@@ -137,7 +137,7 @@ MULTIPART = [("Content-Type", "multipart/form-data; boundary=X")]
         (MULTIPART, PARTS.replace("\r", ""), PARTS.replace("\r", "").replace("hunter2", "REPLACED")),
     ],
 )
-def test_only_secrets_in_bodies_are_replaced(converted, headers, body, becomes):
+def test_body_keeps_everything_except_secrets(converted, headers, body, becomes):
     request, written = converted(method="POST", headers=headers, body=body)
     assert request.body == becomes.encode()
     assert "hunter2" not in written

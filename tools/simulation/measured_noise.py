@@ -6,8 +6,8 @@ In committed runs, the logarithm of a figure is changed by these sources of nois
 - The whole machine drifts by 7 to 13% within 10 to 30 seconds, and by the same amount within two seconds.
 - Each second of a setup's measurements has separate noise of 5%.
 
-Consecutive seconds of a trial differ as if each had 5 to 7% of noise, and periods of three seconds as if each had 8%.
-So most of the difference between two trials comes from the machine, and not from the trials.
+Consecutive seconds of a trial differ as if each second had 5 to 7% of noise, and periods of three seconds as if each
+had 8%. So most of the difference between two trials comes from the machine, and not from the trials.
 
 The simulation compares two methods that need the same time. The first method measures one trial after another, each
 after a separate start of the server. The second method starts all setups of a block together and measures slices of a
@@ -111,13 +111,13 @@ class MeasuredRates:
     """The results of simulated studies.
 
     Attributes:
-        machine: The machine's noise.
+        machine: The noise of the simulated machine.
         way: The method of measurement.
         setups: The number of setups.
         seconds: The duration of a study in seconds.
         false: The share of studies with at least one wrong verdict.
         found: The share of metrics in which the verdict on the slower candidate is ``slower``.
-        reach: The factor from the ratio to the limits of its interval, as a median.
+        reach: The median of the factor between a ratio and the limits of its interval.
     """
 
     machine: Machine

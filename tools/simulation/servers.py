@@ -107,7 +107,7 @@ def search(server: SimulatedServer, plan: SearchPlan, objective: Objective, rng:
 
 
 def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
-    """Return the servers for the simulated searches. Probes of ``long_s`` seconds define the true capacity of some."""
+    """Return the servers for the simulated searches. Probes of ``long_s`` seconds define some true capacities."""
     return [
         queue(1000, objective),
         queue(200, objective),
@@ -147,7 +147,7 @@ def several(workers: int, speed: float, objective: Objective) -> SimulatedServer
 def general(name: str, speed: float, objective: Objective, service_times: ServiceTimes) -> SimulatedServer:
     """Return a server with the given service times: M/G/1.
 
-    The capacity is the highest rate at which the response times of an hour meet the first limit.
+    The capacity is the highest rate with response times over an hour that meet the first limit.
     """
 
     def excess(rate: float) -> float:
@@ -245,7 +245,7 @@ def m_m_1_capacity(speed: float, objective: Objective) -> float:
 
 
 def _needed(speed: float, objective: Objective) -> float:
-    """Return the rate parameter at which exponential response times just meet the first limit.
+    """Return the rate parameter of exponential response times that just meet the first limit.
 
     Raises:
         ValueError: If the server doesn't even meet the limit without a queue.
@@ -288,7 +288,7 @@ def d_m_1_capacity(speed: float, objective: Objective) -> float:
 
 
 def _moments(rate: float, duration_s: float, arrivals: str, rng: np.random.Generator) -> Array:
-    """Return the times at which requests are due, in seconds after the start."""
+    """Return the due times of the requests, in seconds after the start."""
     planned = int(rate * duration_s)
     return np.sort(rng.uniform(0, duration_s, planned)) if arrivals == "random" else np.arange(planned) / rate
 

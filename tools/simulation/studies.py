@@ -65,7 +65,7 @@ class Rates:
     width: float
     """The half-width of a study's widest interval, as the median over studies."""
     blocks: float
-    """The mean number of blocks. It only varies between studies with ``until``."""
+    """The mean number of blocks. This number only varies between studies with ``until``."""
 
 
 def scenarios() -> list[Scenario]:
@@ -233,7 +233,7 @@ def _bad_block(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def _rounded(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Return noise rounded to steps as large as the noise, like in the results of a search with a limited precision."""
+    """Return noise rounded to steps as large as the noise, as in the results of a search with a limited precision."""
     return np.round(rng.normal(size=shape))
 
 

@@ -25,7 +25,7 @@ Landscape = Callable[[int], NDArray[np.float64]]
 
 
 def plateau(cells: int) -> NDArray[np.float64]:
-    """Return the true values of cells. Half of them are equally good, and the others get worse with their distance."""
+    """Return the true values of cells. Half of the cells are equally good, and the others get steadily worse."""
     return np.minimum(1.0, 0.6 + 0.8 * np.arange(cells) / cells)
 
 

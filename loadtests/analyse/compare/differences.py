@@ -1,4 +1,4 @@
-"""Find differences between two runs apart from their results: machine, software, revision, knobs and study."""
+"""Find the differences between two runs in machine, software, revision, knobs and study, but not in results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOT_PARAMETERS = ("name", "title", "question", "entries", "tests")
 
 @dataclasses.dataclass(frozen=True)
 class RunDifference:
-    """A difference between two runs. ``kind`` is the part of run.json. None means that a run lacks the value."""
+    """A difference between two runs. ``kind`` is a part of run.json. A run without the value has None."""
 
     kind: str
     what: str

@@ -16,7 +16,7 @@ RULE = re.compile(r"\s*(slower|faster|failures)\s*(?:>\s*(\d+(?:\.\d+)?)\s*%)?\s
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that comparisons break if they have this ``verdict`` and a change above ``threshold`` (0.05 is 5%).
+    """A rule against comparisons with this ``verdict`` and a change above ``threshold`` (0.05 is 5%).
 
     If ``verdict`` is None, the threshold limits the share of failures.
     """
@@ -43,10 +43,10 @@ def parse(text: str) -> Rule:
 
 
 def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """Return the comparisons that break the rule: the change is significant and exceeds the threshold.
+    """Return the comparisons that break the rule, because their change is significant and above the threshold.
 
     A setup that fails, loses messages or can't sustain the rate counts as slower for any threshold. Noise breaks the
-    rule in at most 5% of all runs, for any number of comparisons.
+    rule in at most 5% of all runs, however many comparisons there are.
     """
     return [one for one in comparisons if _breaks(rule, one)]
 

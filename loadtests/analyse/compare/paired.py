@@ -53,8 +53,8 @@ class Pair:
 class Row:
     """The values of all setups in one metric of one test. ``samples`` contains the values by label.
 
-    The labels in ``baselines`` are copies of one setup, whose values in a block are averaged. Lower ``bounds`` aren't
-    used to estimate the noise, because they vary only as much as the load generator.
+    The labels in ``baselines`` are copies of one setup, so their values in a block are averaged. Lower ``bounds``
+    aren't used to estimate the noise, because they vary only as much as the load generator.
     """
 
     def __init__(self, samples: Mapping[str, Sample], baselines: Sequence[str], bounds: Bounds | None = None) -> None:

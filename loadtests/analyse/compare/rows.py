@@ -14,7 +14,7 @@ from loadtests.formatting import bounded_ratio, series
 
 @dataclasses.dataclass(frozen=True)
 class ComparisonRow:
-    """A setup's values on both sides, in one test and metric. If they aren't compared, ``missing`` is the reason."""
+    """A setup's values on both sides, in one test and metric. ``missing`` is the reason if they aren't compared."""
 
     label: str
     test: str

@@ -109,7 +109,7 @@ def _shared(results: Results, labels: list[str], tests: list[str]) -> list[Obser
 
 
 def _rates(before: Results, after: Results, test: str) -> str:
-    """Describe the rates of a test if they differ between the runs, because each run may find its own rate."""
+    """Describe a test's rates if they differ, because each of the two runs may have determined its own rate."""
     tests = [one for results in (before, after) for one in results.tests if one.name == test]
     found = [one.fixed_rate for one in tests]
     if len(found) < 2 or None in found or found[0] == found[1]:
@@ -171,7 +171,7 @@ def _rows(
     for test, metric in cells:
         for before, after in pairs:
             if not any(side.label in side.results.labels_in(test) for side in (before, after)):
-                continue  # left out of the test on both sides
+                continue  # both sides leave the setup out of the test
             known = [side.results.estimate(side.label, test, metric) for side in (before, after)]
             one = by_key.get((after.label, test, metric))
             missing = "" if one else _missing((before, after), test, known)

@@ -42,8 +42,8 @@ class Pairing:
 class Comparison(Pairing):
     """A pairing with its result. For all metrics, ``ratio`` is the candidate's value divided by the baseline's value.
 
-    It is infinite (or 0) if the candidate (or the baseline) answered too few requests to reach the percentile, and NaN
-    if neither setup reached the percentile.
+    The ratio is infinite (or 0) if the candidate (or the baseline) answered too few requests to reach the percentile,
+    and NaN if neither setup reached the percentile.
     """
 
     ratio: float
@@ -188,7 +188,7 @@ def noise_floors(observations: Iterable[Observation], baseline: str, aa: str) ->
 def estimates(observations: Iterable[Observation]) -> list[Estimate]:
     """Estimate the mean of each label in each test and metric.
 
-    The intervals include the drift between blocks, so don't compare setups by them.
+    The intervals include the drift between blocks, so don't use them to compare setups.
     """
     table = Observations(observations)
     found = []
@@ -208,7 +208,7 @@ def widest_interval(comparisons: Sequence[Comparison]) -> float:
     """
     if any(one.blocks < FIRST_LOOK for one in comparisons):
         return inf
-    # More blocks don't close the interval of a lower bound, so ignore lower bounds.
+    # Ignore lower bounds, because more blocks don't close their intervals.
     return max((plus_minus(one.low, one.high) for one in comparisons if not (one.at_least or one.at_most)), default=inf)
 
 

@@ -71,7 +71,7 @@ class EventConnection extends HttpConnection {
   }
 
   /**
-   * Prepare the pause of the socket. If undici itself paused, it would mix up incomplete chunks.
+   * Prepare to pause the socket. If undici itself paused, it would mix up incomplete chunks.
    *
    * @param {Socket} socket
    */

@@ -1,7 +1,7 @@
 // Send HTTP requests. Each keep-alive connection is an undici Client with one request at a time.
 //
-// This module uses undici's oldest handler interface because it needs the least CPU time: one handler serves all
-// requests of a connection, and headers aren't parsed. No request is ever sent twice. If a server closes an idle
+// This module uses undici's oldest handler interface, which needs the least CPU time, because one handler serves all
+// requests of a connection and headers aren't parsed. No request is ever sent twice. If a server closes an idle
 // connection at the moment when the connection is used again, the request counts as a reset. This is rare, because
 // undici checks for a close before it writes.
 //

@@ -1,7 +1,7 @@
 // Send messages over WebSockets (RFC 6455). Job.conversation defines the connections and the messages. The files in
 // dialects/ define how each kind of server wraps a message.
 //
-// The project frames messages itself, with node:net and one read buffer for all connections. With the package `ws`, a
+// This module frames messages itself, with node:net and one read buffer for all connections. With the package `ws`, a
 // message costs about twice as much CPU time.
 
 import { Exchange } from '../recorder.js';

@@ -18,7 +18,7 @@ import { ConnectSender, EchoSender, PublishSender } from './senders.js';
 const AT_ONCE = 32;
 // By default, an address has 28,232 ports for one destination. Some of them must remain for other programs.
 const PORTS = 20_000;
-const ADDRESSES = 8; // for consecutive connections, because a used port isn't available for some time
+const ADDRESSES = 8; // for consecutive connections, because a used port isn't available for a while
 
 export class Pool {
   traffic = { sent: 0, received: 0 };
@@ -242,8 +242,8 @@ export class Pool {
   }
 
   /**
-   * Start a slice. The traffic of a measured slice counts from its start, including the time in which the server
-   * settles. The number of sends by which the traffic is divided counts from the same time.
+   * Start a slice. The traffic of a measured slice is counted from the start of the slice, including the time in which
+   * the server settles. The sends by which the traffic is divided are counted from the same time.
    */
   begin(/** @type {Slice} */ { durationMs }) {
     this.rooms.begin(this.receivers);

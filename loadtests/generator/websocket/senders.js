@@ -184,7 +184,7 @@ export class EchoSender extends MessageSender {
 /**
  * Publish a message in the next room for each send. All receivers in the room must receive the message, unless the
  * server answers that it didn't accept the message. Without an answer, the message counts as accepted. Only one message
- * is sent at a time, because the answers don't identify the message.
+ * is sent at a time, because an answer doesn't identify its message.
  */
 export class PublishSender extends MessageSender {
   /** @type {PublishingClient} */

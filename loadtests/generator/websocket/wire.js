@@ -101,7 +101,7 @@ export class Wire {
     this.write(this.compressed ? frame(TEXT, deflate(text), masking, true) : frame(TEXT, text, masking));
   }
 
-  /** Send a close frame, and wait some time until the server closes. The listener is no longer called. */
+  /** Send a close frame, and wait a while for the server to close. The listener is no longer called. */
   async close() {
     if (this.state !== OPEN) {
       this.destroy();
@@ -112,7 +112,7 @@ export class Wire {
     await this.end();
   }
 
-  /** Wait some time until the server has also closed the connection. */
+  /** Wait a while for the server to also close the connection. */
   async end() {
     const timer = setTimeout(() => this.socket.destroy(), CLOSED_WITHIN_MS);
     await new Promise((resolve) => this.socket.once('close', resolve));

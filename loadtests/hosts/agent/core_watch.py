@@ -12,7 +12,7 @@ from loadtests.observe.other_load import OthersMoment
 
 
 class CoreWatch:
-    """Watch a generator's messages, and add the conditions on its core during each load to the load's result.
+    """Watch a generator's messages. Record the conditions on the generator's core in each load's result.
 
     The conditions are in the result's key ``conditions`` (``conditions.Conditions``). The observation starts with the
     message that announces a load, before the first request, and ends with the load.

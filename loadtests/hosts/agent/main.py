@@ -1,8 +1,8 @@
 """Answer the client's calls on standard input and output: ``python -m loadtests.hosts.agent.main SECONDS``.
 
 Only one agent runs on a machine at a time. A new agent waits up to SECONDS for the previous agent to end. When standard
-input closes, or is silent for a while, the agent stops everything that it started, and exits. If the agent is killed,
-the guards stop its processes (``loadtests.cleanup.guard``).
+input closes, or receives nothing for a while, the agent stops everything that it started, and exits. If the agent is
+killed, the guards stop its processes (``loadtests.cleanup.guard``).
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@ Adaptive estimation of a threshold is an old problem in psychophysics. This modu
 a Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) with a model of queues:
 
 - The share of late requests grows exponentially with the rate, as ``exp(slope * (rate / capacity - 1))``. Only the
-  magnitude of the slope is known in advance: 4 means that the queue is half empty at the capacity, and 256 means nearly
-  a cliff.
-- The share grows until all requests are late. This happens at the rate of a server that never pauses, which overloaded
-  probes show. This rate and the capacity determine the slope, whatever the service times are (heavy traffic: Kingman,
-  *The single server queue in heavy traffic*, 1961). Real servers only follow this rule roughly.
+  magnitude of the slope is known in advance. With a slope of 4, the queue is half empty at the capacity. With a slope
+  of 256, the share rises like a cliff.
+- The share grows until all requests are late, at the rate of a server that never pauses. Overloaded probes show this
+  rate. This rate and the capacity determine the slope, whatever the service times are (heavy traffic: Kingman,
+  *The single server queue in heavy traffic*, 1961). Real servers follow this rule only roughly.
 - Late requests come in clumps, because a long queue stays long for a while. A steeper slope means a fuller queue and
   longer clumps. In heavy traffic, a queue is a Brownian motion with a drift, so the slope and the limit determine the
   length of clumps (Aldous, *Probability Approximations via the Poisson Clumping Heuristic*, 1989). The model therefore
@@ -32,17 +32,18 @@ Array = NDArray[np.float64]
 STEP = 0.004  # the logarithm of the ratio between neighbouring rates of the grid
 SLOPES = np.geomspace(4, 256, 10)
 SPEED_SD = 0.01  # the standard deviation of the machine's speed between probes, as a share
-# An overload shows the slope, and the standard deviation of its logarithm is SLOPE_SD. The number of answers in an
-# overload varies by VARIES times its square root. The capacity may be higher by the share OVER than the overload shows.
-# NEVER is the weight of capacities that contradict the overload, so that other probes can correct a wrong conclusion.
+# An overload shows the slope, and the standard deviation of the slope's logarithm is SLOPE_SD. The number of answers in
+# an overload varies by VARIES times its square root. The capacity may be higher by the share OVER than the overload
+# shows. NEVER is the weight of capacities that contradict the overload, so that other probes can correct a wrong
+# conclusion.
 SLOPE_SD, VARIES, OVER, NEVER = 0.4, 2.0, 0.05, 0.01
 MIN_ROOM = 0.02  # the minimum distance between the capacity and the server's speed, as a share of the capacity
 OVERLOADED = 0.9  # the maximum share of answered requests in an overload
 # With more late requests than this multiple of the allowed number, a queue grows, and its length depends on the
 # duration of the probe.
 MAX_LATE = 10.0
-# With fewer late requests than this multiple of the allowed number, late requests may be isolated, which shows little
-# about clumps.
+# With fewer late requests than this multiple of the allowed number, late requests may be isolated and show little about
+# clumps.
 SINGLE = 0.5
 # The probability that a probe's outcome is wrong, if a limit on response times didn't decide the outcome.
 WRONG, WRONG_IF_CLEAR = 0.15, 0.02

@@ -44,7 +44,7 @@ LATE, MORE_LATE = 1.5, 2.0
 # Bisecting ends if the spread of the belief, as a multiple of the precision, is at most SPREAD, or after MAX_BISECTING
 # probes. The search ends at the same spread, or after MAX_LONG long probes. In addition, a long probe must have passed
 # near the capacity: at most BELOW under it or ABOVE over it, as multiples of the precision. A pass raises the belief,
-# so until a long probe passes, the rates of long probes are HIGHER than the capacity.
+# so until a long probe passes, the rates of long probes exceed the capacity by HIGHER.
 SPREAD = 1.4
 MAX_BISECTING, MAX_LONG = 9, 8
 BELOW, ABOVE, HIGHER = 0.7, 0.4, 0.1
@@ -150,15 +150,15 @@ class CapacitySearch:
         self._now: Probe | SearchedCapacity = next(self._steps)
 
     def next(self) -> Probe | SearchedCapacity:
-        """Return the current probe or the result. It stays the same until ``record`` is called."""
+        """Return the current probe or the result, which stays the same until ``record`` is called."""
         return self._now
 
     def record(self, judgement: Judgement, left_s: float = inf, overhead_s: float = 0.0) -> None:
         """Record the judgement of the current probe.
 
         Args:
-            judgement: The judgement.
-            left_s: The seconds left for the search.
+            judgement: Whether the probe passed, failed or was invalid.
+            left_s: The seconds that are left for the search.
             overhead_s: The seconds that each probe takes in addition to its duration.
 
         Raises:
@@ -239,7 +239,7 @@ class CapacitySearch:
             longs += 1
 
     def _bracket(self) -> None:
-        """Set the highest rate that passed a long probe, and the lowest higher rate that failed.
+        """Set the highest rate that passed a long probe, and the lowest rate above it that failed.
 
         A pass far above the estimated capacity doesn't count. If no long probe has passed, set the lowest failed rate.
         """
@@ -297,7 +297,7 @@ class CapacitySearch:
         return plan.probe_s(rate, max(plan.short_s, min(times * plan.short_s, plan.long_s)), SOME)
 
     def _has_time(self, rate: float, purpose: Purpose) -> bool:
-        """Return whether there is time for one more probe and, after a short probe, for a long probe to confirm it."""
+        """Return whether there is time for one more probe and, after a short probe, for a confirming long probe."""
         needed_s = self._seconds(rate, Purpose.CONFIRM)
         if purpose is not Purpose.CONFIRM:
             needed_s += self._seconds(rate, purpose) + 2 * self._overhead_s

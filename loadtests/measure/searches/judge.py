@@ -64,7 +64,7 @@ class Tail:
         late: The number of late requests.
         allowed: The allowed number of late requests.
         sent: The number of sent requests.
-        within: The number of requests that the generator sends in the time of the limit, such as 50 ms.
+        within: The number of requests that the generator sends within the limit's time, such as 50 ms.
         answered: The number of requests that were answered successfully before the end of the probe.
     """
 
@@ -143,7 +143,7 @@ def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: 
 
 
 def settled(judgements: Sequence[Judgement]) -> bool:
-    """Return whether the probes at a doubled rate are enough to decide if it passes.
+    """Return whether the probes at a doubled rate are enough to decide whether the rate passes.
 
     A single probe is enough if its judgement is clear, or if it meets the limits on response times. Otherwise, two
     probes must agree.
@@ -191,7 +191,7 @@ def _overdue(timeline: Sequence[Second], rate: float, limit: Limit) -> float:
 
 
 def _late_share(second: Second, limit: Limit) -> float:
-    """Return the share of a second's answers that were certainly late."""
+    """Return the share of the answers within one second that were certainly late."""
     if second.p50_ms is not None and second.p50_ms > limit.ms:
         return 0.5
     return 0.01 if second.p99_ms is not None and second.p99_ms > limit.ms else 0.0

@@ -33,7 +33,7 @@ SUMMARISED = ("name", "requests", "recorded", "journey", "path", "file_digest")
 
 @dataclasses.dataclass(frozen=True)
 class StartOptions:
-    """The options to start a setup for a test: supporting services and knobs.
+    """The options with which a setup is started for a test: supporting services and knobs.
 
     Tests with the same options can share a server.
     """
@@ -138,7 +138,7 @@ class Test:
         return (of_unit and self.kind.has_metric(self, metric)) or metric in self.kind.further_metrics
 
     def why_unknown(self, trial: Trial) -> str:
-        """Return the reason why a valid trial lacks the decisive metric, or an empty string if it isn't known."""
+        """Return the reason why a valid trial lacks the decisive metric, or "" if the reason isn't known."""
         if (self.kind.why_unknown is None and self.search is None) or self.decisive.read(trial) is not None:
             return ""
         if self.kind.why_unknown is not None:

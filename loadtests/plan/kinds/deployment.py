@@ -151,7 +151,7 @@ def lost_by(result: Result, client: str) -> int:
 
 
 def disturbed_s(trial: Trial) -> float | None:
-    """Return how many seconds after the start of the replacement differ from the seconds before it.
+    """Count the seconds after the start of the replacement whose figures differ from the figures before the start.
 
     Returns:
         The number of seconds, infinity if the disturbance lasted until the end, or None if the usual values aren't

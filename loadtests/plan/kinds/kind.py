@@ -127,7 +127,7 @@ class Kind:
         """Return the metrics with verdicts for a test.
 
         Args:
-            test: The test.
+            test: The test whose metrics are returned.
             percentiles: The percentiles with verdicts. If empty, use the kind's own percentiles.
         """
         shares = {PERCENTILES[key] for key in percentiles or PERCENTILES}

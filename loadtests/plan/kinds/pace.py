@@ -86,7 +86,7 @@ class Pace(Fields):
         return dataclasses.replace(self, **shorter)
 
     def at_rate(self, rate: float) -> Pace:
-        """Return the pace at another fixed rate, or unchanged if it has no rate."""
+        """Return the pace with another fixed rate, or the same pace if it has no rate."""
         return self
 
     def unrecorded(self) -> Pace:

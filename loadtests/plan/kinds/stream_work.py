@@ -82,7 +82,7 @@ class Streaming(Work):
 
     @property
     def opening_s(self) -> float:  # type: ignore[override]
-        # One stream is read before the load, and some still run after it.
+        # One stream is read before the load, and some streams still run after the load.
         return 2 * self.length_s + (self.pause_s if self.slow else 0)
 
     @property
@@ -185,8 +185,8 @@ class StreamSearch(Search):
     def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
         assert isinstance(work, Streaming)
         objective, plan = super().plan(work, counts, unit)
-        # All streams have started only after the length of one stream. The rate of other requests is the same in every
-        # probe.
+        # It takes the length of one stream until all streams have started. The rate of other requests is the same in
+        # every probe.
         short_s = max(self.probe_s, 2 * work.length_s)
         needed = max((requests_needed(limit.percentile) for limit in objective.limits if not limit.of), default=0)
         long_s = max(self.confirm_s, short_s, needed / self.rate)

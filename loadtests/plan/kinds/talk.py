@@ -99,7 +99,7 @@ class Talk(Work):
 def in_dialect(load: Load, dialect: str) -> Load:
     """Return the load in a setup's dialect.
 
-    A load without a conversation isn't changed, and neither is a load for a setup that works like Channels' consumers.
+    Loads without a conversation, and loads for a setup that works like Channels' consumers, aren't changed.
     """
     conversation = load.conversation
     if conversation is None or dialect in ("", "plain"):

@@ -98,7 +98,7 @@ class Work(Fields):
         return self, ClosedLoop(duration_s=duration_s)
 
     def with_requests(self, requests: tuple[Request, ...]) -> Self:
-        """Return the work with other requests, or unchanged if it doesn't send HTTP requests."""
+        """Return the work with other requests, or the same work if it doesn't send HTTP requests."""
         return self
 
     def with_bodies(self) -> Self:

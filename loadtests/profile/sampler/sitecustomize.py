@@ -28,13 +28,14 @@ def start() -> None:
 def stop() -> None:
     """Stop the timer.
 
-    faulthandler stops before the process ends. Without its handler, the timer's signal would kill the process.
+    faulthandler removes its handler before the process ends. Without a handler, the timer's signal would kill the
+    process.
     """
     signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def next_of_the_name() -> None:
-    """Run the ``sitecustomize`` module of the project or the system, which this module hides, if there is one."""
+    """Run the ``sitecustomize`` module of the project or the system, if any, because this module hides it."""
     here = os.path.dirname(os.path.abspath(__file__))
     others = [folder for folder in sys.path if os.path.abspath(folder) != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)

@@ -50,7 +50,7 @@ def trial(file: Path, slots: Mapping[int, Slot]) -> Trial:
     """Read a trial from a file below ``trials/``.
 
     Args:
-        file: The file.
+        file: The path of the trial's file.
         slots: The slots in the run's order, by number.
 
     Raises:

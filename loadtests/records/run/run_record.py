@@ -52,7 +52,7 @@ class LeftOut:
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """The condition that ends a run with --precision, which adds blocks until then."""
+    """The condition that ends a run with --precision. The run adds blocks until the condition is met."""
 
     until: Annotated[Share, about("The run ends when the widest interval is plus or minus this share.")]
     max_time_s: Annotated[Positive, about("The run ends after this time, in seconds.")]

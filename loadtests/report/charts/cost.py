@@ -1,4 +1,4 @@
-"""Draw a bar for each setup: its CPU time per request (or other unit), divided by the role of the processes."""
+"""Draw a bar for each setup: its CPU time per request (or other unit), divided into parts by role."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def spec(
     title: str,
     subtitle: list[str],
 ) -> dict[str, Any]:
-    """Draw a cell for each pair of values in ``axes``, which names the vertical and the horizontal knob.
+    """Draw a cell for each pair of values in ``axes``, which contains the vertical and the horizontal knob.
 
     Each row describes a cell. It contains panel (the values of other knobs), down, across, label, note and text. A row
     with a figure also contains value, detail, mark (``best`` draws a frame, ``within`` a dashed frame) and advised.

@@ -1,4 +1,4 @@
-"""Draw charts with the setups' names at the ends of lines: over load, over time, or next to a calculated ceiling."""
+"""Draw lines over load, over time or next to a calculated ceiling, with the setups' names at the ends of the lines."""
 
 from __future__ import annotations
 

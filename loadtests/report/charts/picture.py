@@ -1,7 +1,7 @@
 """Draw one setup second by second, in several panels with the same time axis.
 
-If the run had an origin, bands behind the panels show its stages. Transparent columns over the first panel show all
-figures of their seconds as titles.
+If the run had an origin, bands behind the panels show its stages. Transparent columns over the first panel have titles
+with all figures of their seconds.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class _Column:
 def lines(page: Page, where: str = "") -> list[Text]:
     """Return a page's answer in at most LINES lines of WIDTH columns. The line with ``where``, the path, may be longer.
 
-    If there isn't enough room, some sentences about winners are left out, except the first sentence, and then rows.
+    If there isn't enough room, sentences about winners (except the first) are left out, and then rows of the table.
     """
     found = page.answer
     title = wrapped(page.title, WIDTH, "bold")[:2]

@@ -53,7 +53,7 @@ def file(document: str, alt: str, labels: Container[str] = ()) -> str:
 def inlined(document: str, alt: str, prefix: str, labels: Container[str]) -> str:
     """Return the drawing as an SVG element of a page, whose style sheet contains the dark colours.
 
-    ``document`` may also be a document that ``file`` has returned. ``prefix`` makes the ids unique within the page.
+    ``document`` may also be the return value of ``file``. ``prefix`` makes the ids unique within the page.
     """
     root = _image(document, alt, labels)
     for style in root.findall(f"{{{SVG}}}style"):

@@ -21,8 +21,8 @@ BOUNDS = {"value": "value", "low": "lower_value", "high": "upper_value"}  # this
 def junit(compared: Compared) -> str:
     """Return JUnit's XML: a suite for each test, and a case for each setup and metric.
 
-    A case that breaks the rule is a failure. A case that can't be judged is an error if there is a rule, and otherwise
-    skipped.
+    A case that breaks the rule is a failure. A case that can't be judged is an error if there is a rule, and is skipped
+    otherwise.
     """
     root = ET.Element("testsuites", name=printable(f"{compared.before} against {compared.after}"))
     for table in tables(compared):

@@ -17,7 +17,7 @@ LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 def svg(spec: dict[str, Any]) -> str:
     # vl-convert ends the whole process if a text contains characters that XML forbids.
     text: str = vl_convert.vegalite_to_svg(_printable(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
-    # Round coordinates to a hundredth of a pixel. All their digits would be a third of the file.
+    # Round coordinates to a hundredth of a pixel. Without rounding, a third of the file would be digits.
     return GEOMETRY.sub(lambda attribute: LONG_NUMBER.sub(_hundredths, attribute[0]), text)
 
 

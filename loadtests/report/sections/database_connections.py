@@ -1,4 +1,4 @@
-"""Show the database connections that each setup opens, keeps and leaves behind, if a PostgreSQL server ran with it."""
+"""Show the database connections that each setup opens, keeps and leaves behind, if PostgreSQL ran with the setup."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _typical(cell: Cell) -> Trial | None:
 
 
 def _rows(trial: Trial) -> Rows:
-    """Return the points of the lines: the maximum in each of POINTS parts of the load, and each reading after it."""
+    """Return the points of the lines: the maximum in each of POINTS parts of the load, and later readings."""
     assert trial.result is not None  # a valid trial has a result
     ended = trial.result.duration_s
     each_s = ended / POINTS

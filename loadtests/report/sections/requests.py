@@ -14,7 +14,7 @@ from loadtests.records import RequestResult
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
-SHOWN = 12  # maximum number of requests of a test; the most frequent ones are shown
+SHOWN = 12  # maximum number of requests of a test; the most frequent requests are shown
 Row = tuple[str, str, Sequence[RequestResult]]  # a request's name, a label, and its results in each trial
 
 
@@ -36,7 +36,7 @@ class Named:
 
 
 def section(results: Results) -> Section | None:
-    """Return a table for each test that sends several requests, or None if no test does."""
+    """Return a table for each test that sends several requests, or None if there is no such test."""
     found = [table for test in results.tests if (table := _of_test(results, test)).rows]
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""Show verdicts: tables, charts, and how to read them."""
+"""Show verdicts in tables and charts, and explain how to read them."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Counts:
         self._second = self._fresh(0)
 
     def began(self, first: bool) -> None:
-        """Count a request, either the first or a later one on its connection."""
+        """Count a request, which is either the first or a later request on its connection."""
         second = self._turn()
         if first:
             self._connections += 1

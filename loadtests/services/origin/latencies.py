@@ -41,7 +41,7 @@ class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Distribution(Protocol):
-    """A latency, either constant or drawn."""
+    """A latency, either constant or random."""
 
     def at(self, chance: float) -> float:
         """Return the latency in seconds that the share ``chance`` of all latencies doesn't exceed."""

@@ -37,8 +37,8 @@ def serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Call
     Port 0 selects a free port.
 
     Args:
-        recipes: The recipes.
-        port: The port.
+        recipes: The recipes to play.
+        port: The port to listen on.
         url_file: A file that contains the URL while the origin listens.
         say: Prints a line with the URL.
 
@@ -63,8 +63,8 @@ async def listening(recipes: Sequence[Recipe], port: int = 0, most_open: int | N
     """Run an origin on a port (0: a free port) of 127.0.0.1, and yield its URL. Close everything at the end.
 
     Args:
-        recipes: The recipes.
-        port: The port.
+        recipes: The recipes to play.
+        port: The port to listen on.
         most_open: The maximum number of connections. The default is the limit of open files.
 
     Raises:

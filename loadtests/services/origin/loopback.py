@@ -1,4 +1,4 @@
-"""Fetch a recipe's ``origin``, a loopback URL. Its answer is fetched once and then used as the body."""
+"""Fetch a recipe's ``origin``, a loopback URL. The answer is fetched once and then used as the body."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def reply(
 
 
 def text(status: int, words: str) -> Reply:
-    """Create an answer with a text."""
+    """Create an answer whose body is a text."""
     return reply(status, words.encode())
 
 

@@ -135,9 +135,9 @@ class Application:
         """Return why the setup can't serve these requests, or None if it can.
 
         Args:
-            setup: The setup.
+            setup: The setup that would serve the requests.
             demands: The features that the test needs (words of ``loadtests.setups.CANNOT``).
-            requests: The requests.
+            requests: The requests of the load.
         """
         if setup.answers and any(one.method != "GET" or one.path not in setup.answers for one in requests):
             return f"the project of {setup.stack or setup.name} answers only GET {' and GET '.join(setup.answers)}"
@@ -146,7 +146,7 @@ class Application:
         return self._no_websockets(setup) if self.own and WEBSOCKET in all_demands else setup.refuses(all_demands)
 
     def with_script(self, load: Load) -> Load:
-        """Return the load with the user's script, if it is a load over the WebSockets of the user's project.
+        """Add the user's script to a load over the WebSockets of the user's project. Return other loads unchanged.
 
         Raises:
             UserError: If the user's project has no script.

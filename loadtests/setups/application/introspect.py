@@ -1,7 +1,8 @@
 """Print a line of JSON about a Django project. The project's Python runs this script in the project's directory.
 
 Arguments:
-- ``manage=run``: run manage.py until it would start its command. It may name the settings and extend ``sys.path``.
+- ``manage=run``: run manage.py until it would start its command. The file may name the settings and extend
+  ``sys.path``.
 - ``wsgi=module:name`` and ``asgi=module:name``: an entry point to import.
 - ``works=check``: also check the URLs and run ``manage.py check``.
 - ``works=answer``: also request a page.

@@ -2,7 +2,7 @@
 
 The overlay contains the servers, in the versions of requirements.txt, and the packages that a variant changes. Other
 packages of the project keep their versions. If a server conflicts with these packages, the server isn't installed and
-its setups are skipped. If a variant conflicts with these packages, they change, too.
+its setups are skipped. If a variant conflicts with these packages, the packages change, too.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), varia
 
     Args:
         python: The project's Python.
-        setups: The setups.
+        setups: The setups whose servers the overlay must contain.
         extra: More packages of requirements.txt.
         variants: The variants. Their packages replace packages of requirements.txt and of the project.
 
@@ -204,7 +204,7 @@ def _change(folder: Path, changes: list[str]) -> None:
 
 
 def _constrain(folder: Path, changes: Iterable[str]) -> set[str]:
-    """Write the versions of all packages, except the changed ones, as constraints, and return their names."""
+    """Write the versions of all packages, except the changed packages, as constraints, and return their names."""
     changed = {normalized(line) for line in changes}
     found = _installed(folder / "bin" / "python").items()
     kept = {normalized(name): f"{name}=={version}\n" for name, version in found if normalized(name) not in changed}

@@ -118,9 +118,9 @@ def chosen(
     Args:
         options: The options of the user's project.
         setups: The setups that will serve the project.
-        announce: Reports the slow steps.
+        announce: The function that reports slow steps.
         requests: The requests of the load. The page of the first GET request shows whether the project works.
-        services: Whether services will be started for the project. If so, no page is requested before they run.
+        services: Whether services will be started for the project. If so, no page is requested before the services run.
 
     Raises:
         UserError: If the project doesn't load, or if a knob in the environment isn't valid. Knobs are checked before
@@ -346,7 +346,7 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
         ours = place.resolve() == Path(sys.prefix).resolve() and not files.INSTALLED
         if (place / "bin" / "python").exists() and not ours:
             return (place / "bin" / "python").absolute(), []
-    if files.INSTALLED and importlib.util.find_spec("django"):  # not for the wheel, which doesn't need Django
+    if files.INSTALLED and importlib.util.find_spec("django"):  # the wheel doesn't require Django
         return Path(sys.executable), []
     return environment.bin() / "python", [
         "no virtual environment was found next to the project, so it is served with the benchmark's own Python and "
@@ -359,7 +359,7 @@ def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, a
 
     End the processes that the project has started.
     """
-    # Pass the script as text, so that the project's folder, not the script's folder, is the first one in sys.path.
+    # Pass the script as text, so that the project's folder, not the script's folder, is the first folder in sys.path.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
     arguments = [f"{name}={text}" for name, text in asked.items() if text]
     inherited = without_servers(program.public_environment(os.environ))

@@ -1,8 +1,8 @@
 """Create the shared files with the space that a process needs to join.
 
-LMDB maps its lock file into memory, and `counters.py` maps another file. If the file system is full, the first write
-to a page without space ends the process with SIGBUS. A data file that LMDB has written only partly can't be opened
-again. For these reasons, the space is allocated first, and the data file gets its name only when it is complete.
+LMDB maps its lock file into memory, and `counters.py` maps another file. If the file system is full, the first write to
+an unallocated page ends the process with SIGBUS. A data file that LMDB has written only partly can't be opened again.
+For these reasons, the space is allocated first, and the data file gets its name only when it is complete.
 """
 
 import errno

@@ -27,7 +27,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
     file system has no room for the layer's files.
 
     Args:
-        path: A directory that only this user may enter. It is created if it doesn't exist.
+        path: A directory that only this user may enter. The layer creates a missing directory.
         expiry: The seconds after which an unread message may be dropped.
         group_expiry: The seconds that a membership lasts after the latest group_add().
         capacity: The maximum number of unread messages on a channel. In a process, the channels of one new_channel()
@@ -80,7 +80,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
         """
         node = self._node
         payload = node.take_grouped(channel)
-        if payload is not None:  # the short path for most group messages
+        if payload is not None:  # most group messages need no transaction
             message: Message = msgpack.unpackb(payload, strict_map_key=False)
             return message
         self.require_valid_channel_name(channel)
@@ -138,12 +138,12 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
             raise no_space(self.path) from None
 
     async def group_send(self, group: str, message: Message) -> None:
-        """Put `message` on each channel of `group`. Full channels don't receive it."""
+        """Put `message` on each channel of `group`. Full channels don't receive the message."""
         self.require_valid_group_name(group)
         self._node.group_send(group, _pack(message), expiry=self.expiry, capacity=self.get_capacity)
 
     def statistics(self) -> dict[str, int]:
-        """Return the size of the exchange for all processes.
+        """Return the size of the exchange that all processes share.
 
         `entries` counts messages, members, waiting processes and so on. `used` is the memory of all entries in bytes.
         `file` is the size of the file in bytes, which never shrinks.

@@ -10,7 +10,7 @@ _ORDER: Final = "little"
 
 
 class Counter:
-    """A number in a file, at `position`. Only the process that holds the store's lock may change the number."""
+    """A number at `position` in a file. Only the process that holds the store's lock may change the number."""
 
     def __init__(self, memory: mmap.mmap, position: int) -> None:
         self._memory = memory
@@ -26,7 +26,7 @@ class Counter:
 
 
 class Counters:
-    """Counters of flushes, of transactions that sent messages, and of changes to groups, in the file at `path`."""
+    """The file at `path`, which counts flushes, transactions that sent messages, and changes to groups."""
 
     def __init__(self, path: str) -> None:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)

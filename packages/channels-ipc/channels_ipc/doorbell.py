@@ -2,7 +2,7 @@
 
 Each process has a named pipe, and a ring is a line in this pipe. A ring is cheap, and a pipe has room for hundreds of
 rings, while a Unix socket has room for only ten datagrams. The path of a pipe can have any length, while the path of a
-Unix socket has at most 108 bytes. The kernel also reports whether the process is alive: a pipe without a reader can't
+Unix socket has at most 108 bytes. A pipe also shows whether its process is alive, because a pipe without a reader can't
 be opened for writing.
 
 Rings don't contain messages. A lost ring costs time, but no data.
@@ -24,7 +24,7 @@ _BIRTH_SECONDS = 60
 
 
 class Doorbell:
-    """Receive rings in the pipe of this process, `directory`/`process`."""
+    """Receive rings through the pipe of this process, `directory`/`process`."""
 
     def __init__(self, directory: str, process: str) -> None:
         self.path = os.path.join(directory, process)
@@ -35,7 +35,7 @@ class Doorbell:
         os.rename(unborn, self.path)  # the other processes see the pipe only when it is open
 
     def read(self) -> tuple[list[bytes], bool]:
-        """Return the rings since the last call, and whether some rings may be lost."""
+        """Return the rings since the last call, and whether some rings may have been lost."""
         try:
             data = os.read(self.fd, _READ_SIZE)
         except BlockingIOError:

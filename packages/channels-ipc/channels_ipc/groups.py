@@ -26,7 +26,7 @@ class Parcel(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """The receivers of a group message outside this process: channels with their waiters, and processes."""
+    """The channels (with the waiters to wake) and the other processes to which a group message was sent."""
 
     channels: list[tuple[str, queues.Waiter | None]]
     processes: list[str]

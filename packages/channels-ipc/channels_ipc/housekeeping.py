@@ -8,13 +8,13 @@ from .inbox import Inbox
 from .store import QueueFull, Store
 
 _SWEEP_AFTER_KEYS = 64
-_SWEEP_SMALL_AFTER_KEYS = 512  # after a sweep has checked all keys, few of them can have expired
+_SWEEP_SMALL_AFTER_KEYS = 512  # after a sweep of all keys, because few keys can have expired since
 _SWEEP_SECONDS = 1.0
 _BURY_SECONDS = 10.0
 
 
 class Housekeeping:
-    """Decide when this process sweeps: after a number of added keys, and after some time."""
+    """Sweep the store regularly: after this process has added a number of keys, and after some time."""
 
     def __init__(self, inbox: Inbox, bells: Doorbells) -> None:
         self._inbox = inbox

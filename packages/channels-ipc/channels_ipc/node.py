@@ -275,7 +275,7 @@ class Node:
     def close(self) -> None:
         """Leave the exchange.
 
-        The waiting receivers of this process raise RuntimeError, and other processes can no longer ring this process.
+        The waiting receivers of this process raise RuntimeError, and other processes can no longer wake this process.
         """
         with self._lock:
             if self.closed:

@@ -63,7 +63,7 @@ def _counter(channel: str) -> bytes:
 
 
 def skip_to(cursor: Cursor, key: bytes) -> bytes:
-    """Move to `key` or otherwise to the next key, and return the key at this position, or b"" at the end.
+    """Move to `key`, or to the next key if `key` is missing. Return the new key, or b"" at the end.
 
     All loops use this function, because the position of a cursor after a deletion is hard to predict.
     """

@@ -33,7 +33,7 @@ class QueueFull(Exception):
 
 
 class _Transaction:
-    """Run a write transaction as a context manager, and raise QueueFull if it needs more space."""
+    """Run a write transaction as a context manager, and raise QueueFull if the transaction needs more space."""
 
     def __init__(self, env: lmdb.Environment) -> None:
         self._env = env
@@ -74,7 +74,7 @@ class Store:
         self._inbox = inbox
         self._counters = Counters(f"{path}-counters")
         self._latest_sent = b""
-        # a prefix, and the number of the last transaction without messages for it
+        # a prefix, and the state of the counter "sent" when the prefix had no messages
         self._nothing_sent_to = ("", b"")
         self._swept_to = b""
         self._groups: dict[tuple[str, _Capacity], groups.Members] = {}
@@ -150,7 +150,7 @@ class Store:
                         return Taken(found.channel, payload, None)
                 if not queues.unread(txn, channel):
                     self._nothing_sent_to = (non_local(channel), self._counters.sent.read())
-        # A failed commit raises before this line, so it loses nothing from the inbox.
+        # A failed commit raises before this line, so the inbox loses no messages.
         return Taken(grouped[0], self._inbox.pop(grouped[0]), None) if grouped else None
 
     def ready(self, channels: Iterable[str], *, now: float) -> list[str]:
@@ -193,9 +193,9 @@ class Store:
         capacity: _Capacity,
         known: Callable[[str], bool],
     ) -> groups.Reached:
-        """Send one payload to all members of the group. Full members don't receive it.
+        """Send one payload to all members of the group. Full members don't receive the message.
 
-        The shared file contains the payload once. A group message counts towards the capacity of each channel, and not
+        The shared file contains the payload once. A group message counts towards the capacity of each channel, but not
         of its prefix, so that a slow member can't stop the messages to other members in its process.
 
         Raises:
@@ -218,7 +218,7 @@ class Store:
         return reached
 
     def _members(self, cursor: queues.Cursor, group: str, now: float, capacity: _Capacity) -> groups.Members:
-        """Return the members of the group. They are read again after a change to any group or an expired membership."""
+        """Return the members of the group. Read them again after a change to any group or an expired membership."""
         changes = self._counters.memberships.read()
         members = self._groups.get((group, capacity))
         if members is None or members.changes != changes or members.until <= now:
@@ -242,8 +242,8 @@ class Store:
     def sweep(self, steps: int, *, now: float, alive: Callable[[str], bool]) -> bool:
         """Check the next `steps` keys in a cycle, and remove expired entries and the entries of dead processes.
 
-        If each call has more steps than the number of new keys since the last call, unread entries can't accumulate.
-        The cost of a call doesn't depend on the size of the store.
+        If each call checks more keys than were added since the last call, unread entries can't accumulate. The cost of
+        a call doesn't depend on the size of the store.
 
         Returns:
             Whether the call has checked all keys.

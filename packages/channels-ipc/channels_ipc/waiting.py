@@ -74,7 +74,7 @@ class WaitingRoom:
         return waiting.wake()
 
     def wake_first(self, *channels: str) -> None:
-        """Wake the receiver that has waited longest on the first of the channels that has a receiver."""
+        """Find the first channel that has a receiver, and wake the receiver that has waited longest on it."""
         for channel in channels:
             while same_channel := self._by_channel.get(channel):
                 waiting = next(iter(same_channel))

@@ -50,8 +50,8 @@ class Round(NamedTuple):
     """The results of a layer in a round.
 
     Attributes:
-        median_us: The median time of a round trip in µs, one at a time.
-        round_trips: Round trips per second, 64 at once.
+        median_us: The median time of a round trip in µs, with one message at a time.
+        round_trips: Round trips per second, with 64 messages at once.
         one_to_one: Deliveries per second on one channel.
         group: Deliveries per second to a group of 100 channels.
     """

@@ -1,9 +1,10 @@
 """Run the tests of other channel layers on ``IPCChannelLayer``.
 
 ``python packages/channels-ipc/suites/layer_suite.py [--channels CHECKOUT]`` runs the tests in the sdist of the
-installed version of channels_redis, which expects two of them to fail even on Redis. With ``--channels``, the program
-also runs the tests of Channels' in-memory layer. They are in a checkout, because the sdist of Channels contains no
-tests. The program fails if an applicable test fails, or if ``DOES_NOT_APPLY`` contains a test that doesn't exist.
+installed version of channels_redis. In these tests, two failures are expected even with Redis. With ``--channels``, the
+program also runs the tests of Channels' in-memory layer. These tests are in a checkout, because the sdist of Channels
+contains no tests. The program fails if an applicable test fails, or if ``DOES_NOT_APPLY`` contains a test that doesn't
+exist.
 """
 
 from __future__ import annotations

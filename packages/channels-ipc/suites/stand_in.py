@@ -1,6 +1,6 @@
 """Replace the layers in other projects' tests with ``IPCChannelLayer``. This module is a pytest plugin.
 
-All layers of a test share a directory, like they would share a Redis server. Each test uses a separate directory.
+All layers of a test share a directory, as they would share a Redis server. Each test uses a separate directory.
 """
 
 from __future__ import annotations

@@ -95,9 +95,9 @@ def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
 
 @pytest.fixture
 def receive_now() -> Callable[[IPCChannelLayer, str], Awaitable[dict[str, Any] | None]]:
-    """Return a function that receives a message without waiting and returns None if there isn't any.
+    """Return a function that receives and returns a message without waiting, or returns None.
 
-    It relies on the first check of ``receive()``, which finds messages that have been sent.
+    The function relies on the first check of ``receive()``, which finds messages that have been sent.
     """
 
     async def receive(layer: IPCChannelLayer, channel: str) -> dict[str, Any] | None:

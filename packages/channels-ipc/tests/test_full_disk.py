@@ -20,7 +20,7 @@ def fill(free):
 
 @pytest.fixture
 def small_file_system(path, request):
-    """Mount a file system at the parent of ``path``. Its size is 1 MB, or the test's parameter."""
+    """Mount a file system at the parent of ``path``. The file system's size is 1 MB, or the test's parameter."""
     options = f"size={getattr(request, 'param', '1m')},mode=0700"
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", options, "tmpfs", path.parent], capture_output=True, check=False

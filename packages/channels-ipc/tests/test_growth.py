@@ -47,7 +47,7 @@ async def test_unread_late_answers_are_removed(make_layer):
 
 @pytest.mark.parametrize("size", [500, 3_000, 300_000])
 def test_completely_full_store_can_be_emptied(start, size):
-    """Check that all messages can be received. This writes pages too, so ``send`` must leave enough free pages."""
+    """Check that all messages can be received. Receiving writes pages too, so ``send`` must leave enough free pages."""
     process = start(
         f"""
     import resource

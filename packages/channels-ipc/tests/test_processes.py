@@ -95,7 +95,7 @@ def test_idle_readers_take_turns(start, make_layer):
 
 
 def one_that_printed(processes):
-    """Return a process that has printed something. The output is left for the caller to read."""
+    """Wait until a process prints something, and return the process. The caller can read the output."""
     with selectors.DefaultSelector() as outputs:
         for process in processes:
             outputs.register(process.stdout, selectors.EVENT_READ, process)
@@ -194,7 +194,7 @@ async def test_live_reader_replaces_killed_reader(start, make_layer):
 
 
 def test_lost_wakeup_is_repeated(start, make_layer):
-    """Stop and kill the reader that a message wakes, before it receives the message.
+    """Stop a reader, wake it with a message, and kill it before it receives the message.
 
     The other reader must receive the message, because readers also check their channels regularly.
     """
@@ -273,7 +273,7 @@ def test_full_doorbell_loses_no_messages(start, make_layer):
 
 
 def test_idle_reader_sleeps(start):
-    """Check how often an idle reader wakes up. It only needs to check its channels once per second."""
+    """Check how often an idle reader wakes up. The reader only needs to check its channels once per second."""
     process = start("""
     import resource
     async def main():

@@ -105,7 +105,7 @@ def _health_checks() -> Iterator[checks.CheckMessage]:
 
 
 def log_missing_health_checks() -> None:
-    """Log the warnings about health checks when the server starts, because few projects run the checks there."""
+    """Log the warnings about health checks when the server starts, because few projects run checks in production."""
     for warning in _health_checks():
         logging.getLogger("hopless").warning("%s %s", warning.msg, warning.hint)
 

@@ -58,7 +58,7 @@ class UntilClientGoes:
         if self._listening is None:
             return False
         self._listening.cancel()
-        self._listening = None  # otherwise the traceback of the task would create a reference cycle
+        self._listening = None  # otherwise, the task's traceback would create a reference cycle
         if self._found is None:
             return False
         if sys.version_info >= (3, 11):

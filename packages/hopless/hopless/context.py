@@ -15,8 +15,8 @@ _has_served: contextvars.ContextVar[bool] = contextvars.ContextVar("hopless.has_
 def isolated(serving: Coroutine[Any, Any, Result]) -> Awaitable[Result]:
     """Return an awaitable that runs a coroutine in a copy of the context.
 
-    The server's task runs the coroutine, which saves the creation of a task. If this task has served a request before,
-    or if the server has no asyncio task, the coroutine runs in a separate task, because code may store state for each
+    The server's task runs the coroutine, so no task has to be created. If this task has served a request before, or if
+    the server has no asyncio task, the coroutine runs in a separate task, because code may store state for each
     ``asyncio.current_task()``.
     """
     if _has_served.get() or asyncio.current_task() is None:

@@ -35,9 +35,9 @@ class Receivers:
     """Find out whether a signal has receivers other than Django's.
 
     Args:
-        signal: The signal.
+        signal: The signal at the start or at the end of a request.
         sender: The class that sends the signal.
-        of_a_thread: Django's receivers, which need no thread if the request doesn't use a thread.
+        of_a_thread: Django's receivers of this signal. They need no thread if the request doesn't use one.
     """
 
     def __init__(self, signal: Signal, sender: type, of_a_thread: set[Any]) -> None:
@@ -122,9 +122,9 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         """Answer a request.
 
         Returns:
-            A function that ends the request, if it must run in the context of the server, otherwise None. In this
-            context, receivers of the project can read and change the context variables of the ASGI middleware around
-            this application, as with Django.
+            None if the request has ended. Otherwise, a function that ends the request and must run in the server's
+            context. In this context, the project's receivers can read and change the context variables of the ASGI
+            middleware around this application, as with Django.
         """
         request, response = self.create_request(scope, body)
         complete = True
@@ -163,15 +163,15 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         """Answer a request.
 
         Returns:
-            The response, or None if the client disconnected before the response was created. Also whether all of the
-            project's code ended normally. Some servers report a disconnection while they send the end of a response.
+            The response (None if the client disconnected before it was created), and whether all of the project's code
+            ended normally. Some servers report a disconnection while they send the end of a response.
         """
         response, complete = None, False
         with UntilClientGoes(functools.partial(self.listen_for_disconnect, receive)) as client:
             response = await self.run_get_response(request)
             response._handler_class = self._sender
             if client.view_has_cancelled:
-                await asyncio.sleep(0)  # the cancellation takes effect here: sending may not wait, and must not happen
+                await asyncio.sleep(0)  # take the cancellation here, because sending doesn't always wait
             complete = not (response.streaming or client.client_is_gone)
             await self.send_response(response, send)
         if client.client_is_gone:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Job:
-    """A function that a request submitted, and the future for its result."""
+    """A function that a request submitted, and the future for the function's result."""
 
     def __init__(self, fn: Callable[[], Any]) -> None:
         self.future: Future[Any] = Future()
@@ -38,7 +38,7 @@ class ThreadLimit:
     request that already has a thread precedes requests that haven't started, because it may hold a database connection.
 
     Args:
-        number: The maximum number of requests that run synchronous code at the same time.
+        number: The maximum number of such requests.
     """
 
     def __init__(self, number: int) -> None:

@@ -36,7 +36,7 @@ MESSAGE_STORAGES = {
     for name in ("cookie.CookieStorage", "fallback.FallbackStorage", "session.SessionStorage")
 }
 METHODS_WITHOUT_CSRF = {"GET", "HEAD", "OPTIONS", "TRACE"}  # RFC 9110, section 9.2.1
-SHORT_BODY = 2**16  # bytes; hashing this number takes about as long as a hop
+SHORT_BODY = 2**16  # bytes; hashing so many bytes takes about as long as a hop
 
 
 def never(*_: Any) -> bool:
@@ -70,7 +70,10 @@ def _csrf_in_session(request: HttpRequest, response: Any = None) -> bool:
 
 
 def _csrf_view(request: HttpRequest, callback: Any, args: Any, kwargs: Any) -> bool:
-    """Check whether the token must be compared. This reads the request's body, and a failure renders a page."""
+    """Check whether the token must be compared.
+
+    The comparison reads the request's body, and a failure renders a page.
+    """
     unchecked = private.csrf_is_checked(request) or getattr(callback, "csrf_exempt", False)
     return not unchecked and request.method not in METHODS_WITHOUT_CSRF
 

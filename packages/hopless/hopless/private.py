@@ -1,7 +1,7 @@
 """Access the private names of Django and asgiref that this package needs.
 
-No other module uses such names. They are tested with Django 5.2 and 6.1, and asgiref 3.13. If a future version lacks a
-name, ``missing`` returns it, and Django's own handler and middleware serve the project.
+No other module uses undocumented names. The names are tested with Django 5.2 and 6.1, and asgiref 3.13. If a future
+version lacks a name, ``missing`` returns it, and Django's own handler and middleware serve the project.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def nothing_is_initialised() -> bool:
 
 
 def connections_of_thread() -> dict[str, Any]:
-    """Return the database connections that this thread has created, by alias. Call it in a thread without a loop.
+    """Return the database connections that this thread has created, by alias. Call this in a thread without a loop.
 
     Django's ``connections.all(initialized_only=True)`` also returns the connections, but takes three microseconds.
     """
@@ -165,7 +165,7 @@ def is_open(connection: Any) -> bool:
 
 
 def is_clean(connection: Any) -> bool:
-    """Return whether a database connection is in the state that a request expects: outside any transaction."""
+    """Return whether a database connection is outside any transaction, as a request expects."""
     if getattr(connection, "in_atomic_block", False) or getattr(connection, "closed_in_transaction", False):
         return False
     if not is_open(connection) or not hasattr(connection, "autocommit"):

@@ -112,12 +112,14 @@ class RequestThread(ThreadSensitiveContext, Executor):
     The first work of the request takes a thread, and the end of the request gives the thread back.
 
     Args:
-        threads: The threads of the application.
+        threads: The application's threads, from which the request takes one.
 
     Attributes:
         first: A function that the thread calls before its first work.
-        complete: Whether the request ended normally. If not, the thread ends: a middleware may not have cleaned up.
-        finishing: Whether the response has been sent. The last work is short, so it doesn't wait for the limit.
+        complete: Whether the request ended normally. If not, the thread ends, because a middleware may not have cleaned
+            up.
+        finishing: Whether the response has been sent. The work after the response is short, so it doesn't wait for the
+            limit.
         worker: The thread, or None before the first work.
         running: The number of jobs that run or wait in the thread, if the number of threads is limited.
         waiting: The jobs that wait until the limit has a place for the request.
@@ -206,7 +208,7 @@ class RequestThread(ThreadSensitiveContext, Executor):
         """Return whether the request has no thread and doesn't wait for a thread."""
         limit = self._threads.limit
         queued = limit is not None and limit.is_queued(self)
-        return not queued and self.worker is None  # the queue first: another thread can start a queued request
+        return not queued and self.worker is None  # check the queue first, because another thread can start the request
 
     def _discard(self, _: Future[Any]) -> None:
         self._threads.discard(self.take())

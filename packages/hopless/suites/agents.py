@@ -1,7 +1,7 @@
 """Define the cases of neighbours.py with monitoring agents.
 
-The agents send nothing. Their recordings stay in the process, without values that differ between equal runs, such as
-times and identifiers.
+The agents send nothing. The recordings stay in the process, and contain no values that differ between equal runs, such
+as times and identifiers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ NO_ADDRESS = "http://key@127.0.0.1:9/1"
 
 
 class Case(StateCase):
-    conn_max_age = 0  # with persistent connections, hopless opens fewer connections, which agents record as spans
+    conn_max_age = 0  # agents record opened connections as spans, and with persistent connections, hopless opens fewer
 
 
 class Sentry(Case):
@@ -249,7 +249,7 @@ class ElasticReceivers(Elastic):
 
 
 class Scout(Case):
-    """Record the requests that Scout's agent tracks. Its core agent isn't started."""
+    """Record the requests that Scout's agent tracks. Scout's core agent isn't started."""
 
     requires = ("scout-apm==4.0.0",)
     apps = ("scout_apm.django",)

@@ -5,8 +5,8 @@ with asynchronous middleware. Some tests fail, because they check synchronous de
 runs.
 
 With ``--mutants``, the program changes one predicate at a time to claim that its hook never blocks, and runs the tests
-of its app again. It prints the additional failures. ``tests/test_predicates.py`` covers predicates whose hooks are only
-slow, which these tests can't detect.
+of its app again. The program prints the additional failures. ``tests/test_predicates.py`` covers predicates whose hooks
+are only slow, which these tests can't detect.
 
 With ``--django 6``, the program runs the tests of this package and then Django's tests with the newest Django 6, in a
 separate environment with a suitable Python.

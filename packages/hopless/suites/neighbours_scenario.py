@@ -57,7 +57,7 @@ def _database(case: Any, database: str) -> dict[str, Any]:
 
 
 def sign_in() -> list[tuple[str, str]]:
-    """Create users with sessions. Return pairs of a user name and a session cookie, of which the first is anonymous."""
+    """Create users with sessions. Return pairs of a user name and a session cookie. The first pair is anonymous."""
     from django.contrib.auth.models import User
     from django.test import Client
 

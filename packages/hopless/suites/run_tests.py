@@ -55,7 +55,7 @@ def substitute(mutant: str = "") -> None:
         def __init__(self) -> None:
             super().__init__(Threads(20))
 
-    import_module("django.contrib.staticfiles.handlers")  # before its base class is replaced
+    import_module("django.contrib.staticfiles.handlers")  # import the subclass before its base class is replaced
     asgi.ASGIHandler = handlers.ASGIHandler = HandlerOfTests
     if mutant:
         path, _, hook = mutant.partition(":")

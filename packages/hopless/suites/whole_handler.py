@@ -79,8 +79,8 @@ def install(handler_class: Any, make: Callable[[Any], Any]) -> None:
     """Let the test client use an ASGI handler.
 
     Args:
-        handler_class: The handler's class.
-        make: Creates a handler of the given class, which is a subclass of ``handler_class``.
+        handler_class: The class of the handler that serves the requests.
+        make: A function that creates a handler of the given class, which is a subclass of ``handler_class``.
     """
 
     class ObservedHandler(handler_class):  # type: ignore[misc]

@@ -116,7 +116,7 @@ def test_answers_match_stock_django(named):
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
 def test_wrongly_declared_middleware_is_detected():
-    """Check that the comparison can fail: a hook that queries the database in the event loop raises an error."""
+    """Check that the comparison fails if a hook queries the database in the event loop."""
     from unittest import mock
 
     from hopless import middleware

@@ -37,7 +37,7 @@ def test_task_can_outlive_its_request(make):
 
 
 def test_background_job_does_not_delay_requests(app):
-    """Check that a request waits for its job, as in Django's application, while other requests use other threads."""
+    """Check that a request waits for its own job, as in Django's application, but not for jobs of other requests."""
     stop.clear()
 
     async def main():
@@ -86,7 +86,7 @@ def test_thread_local_survives_in_kept_thread():
 
 
 class HostsOfTheDatabase(list):
-    """A value of ALLOWED_HOSTS that queries the database, like in projects with a site for each customer."""
+    """A value of ALLOWED_HOSTS that queries the database, as in projects with a site for each customer."""
 
     def __iter__(self):
         User.objects.count()

@@ -148,7 +148,7 @@ def test_failing_send_ends_the_thread():
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
 @pytest.mark.parametrize(("where", "kept"), [("/users/", 1), ("/async/session/", 1), ("/stream/", 0)])
 def test_disconnection_after_response_keeps_thread(where, kept):
-    """Disconnect while the end of the response is sent, like Hypercorn with the last response of a connection."""
+    """Disconnect while the end of the response is sent, as Hypercorn does for the last response of a connection."""
     gone = threading.Event()
 
     async def sending(message):
@@ -178,7 +178,7 @@ def test_requests_have_separate_tasks():
 
 @pytest.mark.parametrize("age", [0, 600])
 def test_connection_state_ends_with_connection(monkeypatch, age):
-    """Check that a persistent connection keeps its state, like under WSGI, and a closed connection doesn't."""
+    """Check that a persistent connection keeps its state, as under WSGI, and that a closed connection doesn't."""
     monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", age)
     with override_settings(MIDDLEWARE=[]):
         app = get_asgi_application()

@@ -116,7 +116,7 @@ def test_waiting_asynchronous_view_blocks_no_thread():
 
 
 def receiver(**kwargs):
-    """Do nothing. Because this receiver isn't Django's, the end of each request needs a thread."""
+    """Do nothing. The end of each request needs a thread, because this receiver isn't one of Django's."""
 
 
 @pytest.mark.parametrize("receivers", [[], [receiver]], ids=["Django's receivers", "another receiver"])

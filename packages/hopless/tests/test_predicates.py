@@ -1,6 +1,7 @@
 """Test the predicates that decide whether a hook of Django's middleware can block.
 
-A hook that can block must run in a thread. The tests must also detect a predicate that wrongly claims that it can't.
+A hook that can block must run in a thread. The tests must also detect a predicate that wrongly claims that a hook can't
+block.
 """
 
 import asyncio

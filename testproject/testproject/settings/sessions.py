@@ -20,7 +20,7 @@ IN_REDIS = ("redis", "cached_db")  # a cache in the memory of one process would 
 STATE_BYTES = (1024, 65_536)
 STATE_BYTES_USUALLY = 8192
 MAX_IN_COOKIE = 2048  # browsers allow 4096 bytes for a cookie; encrypted, signed and encoded, these bytes are 2.9 KB
-MAX_CONNECTIONS = 1000  # by default, redis-py 8 raises an error if more than 100 are needed
+MAX_CONNECTIONS = 1000  # by default, redis-py 8 raises an error if more than 100 connections are needed
 TIMEOUT_S = 5.0
 
 

@@ -26,7 +26,7 @@ def believing(*probes):
 
 
 def overloaded(answered):
-    """Return the estimate after an overload of 2,000 requests, of which only this number was answered on time."""
+    """Return the estimate after an overload: only ``answered`` of 2,000 requests were answered on time."""
     belief = believing()
     tail = Tail(2000.0 - answered, 20.0, 2000.0, 100.0, answered)
     belief.overloaded(2000.0, [Judgement(Outcome.FAIL, "", clear=False, tail=tail)])

@@ -29,7 +29,7 @@ SPEED = {"a": 100.0, "b": 90.0, "c": 80.0, "d": 70.0, "e": 60.0}
 
 
 def wobbling(one, block):
-    """Return values that differ more between blocks than between candidates, but are in the right order in a block."""
+    """Return values that differ more between blocks than between candidates, but rank correctly within each block."""
     return SPEED[one] * (1 + block % 3) * (1 + 0.01 * math.sin(7 * block + ord(one)))
 
 

@@ -101,7 +101,7 @@ def test_missing_percentile_is_an_error():
         (timeline([5, 40, 10, 60, 5, 30, 50, 10, 20, 15]), False),  # the backlog varies
         (timeline(range(0, 90, 9)), False),  # below a hundredth of the rate
         (timeline(range(0, 110, 11)), True),
-        ([*timeline(range(0, 300, 30)), second(0, 200), second(0, 70)], True),  # it shrinks after the load
+        ([*timeline(range(0, 300, 30)), second(0, 200), second(0, 70)], True),  # the backlog shrinks after the load
     ],
 )
 def test_backlog_grows_by_one_percent(seconds, grows):

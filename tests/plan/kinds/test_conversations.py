@@ -136,7 +136,7 @@ SENT = dict.fromkeys(("planned", "sent", "ok"), 1000)
 
 @pytest.fixture
 def broadcast(build_run):
-    """Return a function that returns a broadcast trial with these fields in its result, and in its deliveries."""
+    """Return a function that returns a broadcast trial whose result and deliveries have these fields."""
     run = build_run(labels=("gunicorn",), tests=(conversing("broadcast"),), blocks=1, change=delivering())
     [trial] = run.trials()
 
@@ -171,7 +171,7 @@ def test_incomplete_message_is_infinitely_late(broadcast):
 
 
 def test_lag_with_late_reading_is_unknown(broadcast):
-    """The generator's delay may be a quarter of the lag: of 4 ms, or of 8 ms for the last receiver."""
+    """The generator's delay may be up to a quarter of the lag, which is 4 ms, or 8 ms for the last receiver."""
 
     def known(lain_ms, latest_ms, share=0.5):
         count = round(10_000 * share)
@@ -191,7 +191,7 @@ def test_lag_with_late_reading_is_unknown(broadcast):
 
 def test_bytes_are_divided_by_messages(broadcast):
     settled = {"ok": 1000, "billed": 1500}
-    # 3,000,000 bytes for 10,000 deliveries, and for 5,000 deliveries of the settling time.
+    # 3,000,000 bytes for 10,000 deliveries, and for 5,000 deliveries during the settling time.
     assert read("wire_bytes_per_delivery", broadcast({"in_time": 9990}, **settled)) == pytest.approx(200)
     assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # in older runs
 

@@ -115,7 +115,7 @@ def test_longest_wait_covers_all_requests(tried):
 
 @pytest.mark.servers
 def test_dropped_requests_are_counted(measured, server):
-    """Of ten requests for each kind of client, two are reset, three get 503, 502 and 500, and one gets no answer."""
+    """Of ten requests from each kind of client, two are reset, three get 503, 502 and 500, and one gets no answer."""
     paths = ["/ok"] * 4 + ["/reset"] * 2 + ["/status/503", "/status/502", "/status/500", "/never"]
     test = deployment("reload", rate=200, duration="1s", arrivals="even").with_requests(
         tuple(Request(f"{place}", path=path) for place, path in enumerate(paths))
@@ -127,6 +127,6 @@ def test_dropped_requests_are_counted(measured, server):
     assert result.outage_ms > 0
     assert losses(result) == {"refused": 0, "reset": 40, "502/503": 40, "timed out": 20, "other": 20}
     assert (lost_by(result, "keep-alive"), lost_by(result, "closing")) == (60, 60)
-    # Each request of a closing client opens a connection. Keep-alive clients open one for each lost connection, and a
-    # few for simultaneous requests.
+    # Each request of a closing client opens a connection. Keep-alive clients open a connection for each lost
+    # connection, and a few connections for simultaneous requests.
     assert 100 + 30 <= server.opened() - opened < 200

@@ -116,7 +116,7 @@ def test_cost_is_per_journey():
     assert "rps" not in of_its_own
     assert test.has_metric(kinds.metric("redis_cpu_ms_per_journey"))
     assert not test.has_metric(kinds.metric("redis_cpu_ms_per_request"))
-    assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # also if no journey was completed
+    assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # even if no journey was completed
 
 
 def searching(where="s.toml", **keys):

@@ -16,7 +16,7 @@ BLANK = '<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 class Document(HTMLParser):
-    """Collect the page's elements with their attributes and text, and check that each is closed."""
+    """Collect the page's elements with their attributes and text, and check that each element is closed."""
 
     def __init__(self, text):
         super().__init__()
@@ -81,7 +81,7 @@ def test_verdicts_are_grouped_by_metric(usual):
     groups = ["p50 response time", "p99 response time", "CPU per request"]
     assert re.findall(r'scope="rowgroup" colspan="5">([^<]+)', table) == groups
     assert table.count("<tbody>") == table.count("</tbody>") == 3
-    assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and above the group
+    assert table.count("p50 response time") == 2  # in the caption's note on the noise floor, and above the group
 
 
 def test_page_works_without_sight_or_mouse(usual):

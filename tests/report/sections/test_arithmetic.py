@@ -65,7 +65,7 @@ def by_label(found):
 
 def test_concurrency_over_latency_is_the_ceiling(results):
     found = by_label(waiting(results(), CLOSED))
-    # The fourth setup has no known threads or pool, and the test has only 100 connections.
+    # The threads and the pool of the fourth setup are unknown. The test has only 100 connections.
     assert {label: (one.own.limit, one.effective.reason, round(one.expected, 2)) for label, one in found.items()} == {
         "few": (16, "16 threads", 15.84),
         "many": (128, "100 connections", 99.01),

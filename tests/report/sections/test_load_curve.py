@@ -1,4 +1,4 @@
-"""Test the chart of response time over load, for studies with the same requests at three or more rates."""
+"""Test the chart of response time by load, for studies with the same requests at three or more rates."""
 
 import json
 

@@ -71,7 +71,7 @@ def test_two_machines_with_network_are_described(results_of, other_host):
     assert "The load came from another machine" in overview.section(results).paragraphs[0]
 
 
-def test_one_machine_mentions_no_second(build_run, results_of, other_host):
+def test_same_machine_has_no_network_figures(build_run, results_of, other_host):
     back = {"same_machine": True, "round_trip_ms": None, "megabits_per_s": None}
     [reported] = overview.two_machines(results_of(servers=dataclasses.replace(other_host, **back)))
     assert "load from the same machine (" in reported

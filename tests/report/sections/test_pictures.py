@@ -108,7 +108,7 @@ def test_answers_stack_by_status(results_of):
     assert "X-Stale" in section.paragraphs[1]
 
 
-def test_lines_cross_the_origins_stages(picture):
+def test_lines_continue_across_origin_stages(picture):
     chart = picture(meanwhile=observed(10))
     lines = {(row["name"], row["value"]) for row in rows(chart, "name", "value")}
     assert lines == {("p50", 2.0), ("p95", 4.0), ("p99", 8.0)}
@@ -132,7 +132,7 @@ def test_long_test_merges_seconds(picture):
     assert columns[0]["text"].startswith("gunicorn: seconds 1 to 3: 330/s 200, p50 2.00 ms")
 
 
-def test_many_setups_show_only_some(results_of):
+def test_only_best_setups_have_charts(results_of):
     section = pictures.section(results_of(labels=tuple(f"setup-{number}" for number in range(11))))
     assert len(section.charts) == pictures.MAX_SETUPS
     assert section.paragraphs[-1] == "The charts show the best 8 of 11 setups in latency."

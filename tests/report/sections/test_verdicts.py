@@ -71,7 +71,7 @@ def test_uninformative_interval_is_open(section):
     ],
     ids=["wild", "calm", "few", "failing"],
 )
-def test_remedy_for_inconclusive_is_one_sentence(build_run, shape, says):
+def test_inconclusive_remedy_is_one_sentence(build_run, shape, says):
     reported = what_would_settle(Results(build_run(labels=TWO, **shape)).comparisons.values())
     assert reported.endswith(says)
     assert bool(reported) == bool(says)

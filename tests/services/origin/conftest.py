@@ -10,7 +10,7 @@ from tests.fixtures.origins import origin
 
 @pytest.fixture
 def play():
-    """Return a function that runs a coroutine with an origin that plays recipes and returns the result."""
+    """Return a function that starts an origin with recipes, runs a coroutine with it, and returns the result."""
 
     def run(recipes, talk, **options):
         async def main():
@@ -26,7 +26,7 @@ def play():
 def ask(play):
     """Return a function that sends requests over one connection to an origin and returns the answers.
 
-    A request is a path, or a path with a method, headers and body. An answer is its status, headers and body.
+    A request is a path, or a path with a method, headers and body. An answer consists of status, headers and body.
     """
 
     def ask(recipes, *requests):

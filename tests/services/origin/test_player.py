@@ -11,7 +11,7 @@ from loadtests.services.origin.player import Fate, Player, Stocked
 
 
 class Clock:
-    """A clock that only the test moves."""
+    """A clock that only the test advances."""
 
     def __init__(self):
         self.now = 1000.0

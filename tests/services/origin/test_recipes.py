@@ -154,7 +154,7 @@ def test_mistake_names_the_key(path, new, says):
         "http://127.0.0.1@192.0.2.1/",
     ],
 )
-def test_only_loopback_is_fetched_from(url):
+def test_origin_must_be_on_loopback(url):
     says = r"^a.json: origin: is .*. A URL on this machine's loopback interface is needed"
     with pytest.raises(UserError, match=says) as raised:
         read({"origin": url, **SMALL})

@@ -49,7 +49,7 @@ def test_wrong_recipe_shows_the_log():
         pytest.raises(NotServing, match=ended) as raised,
         served("gunicorn", "origin", ORIGIN_RECIPE="slwo") as running,
     ):
-        raise NotServing(wait_for(running.failed_service), running.logs())  # if the setup answered first
+        raise NotServing(wait_for(running.failed_service), running.logs())  # the setup may answer before that
     assert "unknown recipe 'slwo'. Did you mean slow?" in raised.value.log
 
 

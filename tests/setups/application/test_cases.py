@@ -7,7 +7,7 @@ from loadtests.setups.application.project import Options, find
 
 pytestmark = pytest.mark.slow
 
-# manage.py reads variables from a file, like python-decouple and django-environ, and adds src/ to sys.path.
+# As with python-decouple or django-environ, manage.py reads variables from a file. It also adds src/ to sys.path.
 FROM_A_FILE = """
 from pathlib import Path
 HERE = Path(__file__).resolve().parent

@@ -52,7 +52,7 @@ def test_lifespan_runs_if_supported(command, small):
     assert "daphne: it cannot run the lifespan protocol" in command("check", "daphne", "--app", folder)[2]
 
 
-def test_settings_that_depend_on_the_server(command, small):
+def test_settings_differing_between_servers_are_shown(command, small):
     code = """
 import importlib.util, sys
 if "gunicorn" in sys.modules:

@@ -1,4 +1,4 @@
-"""Test the documentation's chat example. A run uses it over WebSockets, and an error is one line."""
+"""Test runs of the documentation's chat example over WebSockets, and their one-line errors."""
 
 import json
 import shutil
@@ -101,7 +101,7 @@ def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
         pytest.param(
             ("--ws-first", '{"hello": "$ROOM"}', *TALKING),
             "test echo: /ws/chat/: no message with 'contract",
-            marks=pytest.mark.exhaustive,  # waits until a timeout
+            marks=pytest.mark.exhaustive,  # because it waits for a timeout
         ),
         ((), "test echo: it uses WebSockets. Add --ws-path and --ws-send"),
         (TALKING[:2], "--ws-path also needs --ws-send"),

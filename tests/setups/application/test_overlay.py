@@ -1,6 +1,6 @@
-"""Test the overlay.
+"""Test the overlay of a project's environment.
 
-The project's Python and packages come after the servers' packages, and the project isn't changed.
+Python finds the servers' packages before the project's packages, and the project isn't changed.
 """
 
 import shutil

@@ -101,7 +101,7 @@ def test_long_bodies_show_first_difference(check):
     assert "uvicorn answered 200 text/html; charset=utf-8 5011 bytes; from byte 5000: b'ASGIRequest'" in printed
 
 
-def test_only_redirects_are_an_error(check):
+def test_pages_that_all_redirect_fail(check):
     code, _, errors = check("/moved/")
     assert code == 1
     assert "every page redirects" in errors

@@ -1,4 +1,4 @@
-"""Test a user's WebSockets: their clients, the stored texts, and the setups that serve them.
+"""Test a user's WebSockets: the clients, the stored texts, and the setups that serve WebSockets.
 
 The tests also cover the sample project on another host.
 """

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def untouched(started):
-    """Return what was found in a new Django project, and whether the project's folder is unchanged."""
+    """Return the result of find() for a new Django project, and whether the project's folder is unchanged."""
     before = sorted(started.rglob("*"))
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("DJANGO_SETTINGS_MODULE", raising=False)

@@ -10,8 +10,8 @@ from tools.simulation.studies import NOISES, Scenario, simulate, simulate_runs
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
-# At a true rate of 5%, more than 9% of 150 studies are false in one of fifty cases. The seeds are fixed, so this
-# doesn't happen by chance.
+# At a true rate of 5%, more than 9% of 150 studies contain a false verdict in one of fifty cases. The seeds are fixed,
+# so the tests don't fail by chance.
 MAX_FALSE_SHARE = 0.09
 FIVE = SIZES[0]
 
@@ -79,5 +79,5 @@ def test_more_setups_widen_the_intervals():
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_false_verdicts_are_rare_under_noise(machine, way):
-    # At a true rate of 5%, more than 12% of 60 studies are false in one of two hundred cases.
+    # At a true rate of 5%, more than 12% of 60 studies contain a false verdict in one of two hundred cases.
     assert simulate_measured(machine, way, *FIVE, studies=60, seed=7).false <= 0.12

@@ -1,4 +1,4 @@
-"""Add the limits, the probes, and the response times of searches to the report's section about capacity."""
+"""Show the limits, the probes, and the response times of searches in the report's section about capacity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add lost requests by kind and by client, and the disturbed time, to the report's section about deployments."""
+"""Show lost requests by kind and by client, and the disturbed time, in the report's section about deployments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add refused and lost connections, and memory and CPU time by role, to the report's section about idle connections."""
+"""Show refused and lost connections, and memory and CPU time by role, in the section about idle connections."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Table:
 
 
 def _in_seconds(found: Journeys, key: str) -> float | None:
-    """Return a percentile of the duration of completed journeys, or None if there are too few."""
+    """Return a percentile of the duration of completed journeys, or None if too few were completed."""
     value = found.duration_ms[key] if knowable(PERCENTILES[key], found.completed) else None
     return None if value is None else value / 1000
 

@@ -1,4 +1,4 @@
-"""Add the limits and probes of searches, and tables of journeys, to the report's section about capacity in users.
+"""Show the limits and probes of searches, and tables of journeys, in the report's section about capacity in users.
 
 The tables of journeys are from the probe that confirmed the capacity.
 """

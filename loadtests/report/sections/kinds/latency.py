@@ -49,7 +49,7 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def ceilings(results: Results, test: Test) -> Iterator[Table]:
-    """Yield a table of each setup's ceiling, and of the test's rate as a share of it, if the run measured ceilings."""
+    """If the run measured ceilings, yield a table of the ceilings, with the test's rate as a share of each ceiling."""
     found = results.record.ceilings.get(test.name)
     rate = test.fixed_rate
     if not found or rate is None:

@@ -1,4 +1,4 @@
-"""Add the usual response time, lost requests and stale copies to the report's section about recovery."""
+"""Show the usual response time, lost requests and stale copies in the report's section about recovery."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadtests.report.view import Field
 
 
 def _median(read: Callable[[Course], float], bad: bool = False) -> Column:
-    """Return a column with the median over trials of a value that ``read`` takes from a trial's course."""
+    """Return a column with a median over trials. ``read`` returns the value of a trial from its course."""
 
     def field(cell: Cell) -> Field:
         known = [read(found) for trial in cell.valid if (found := course(trial)) is not None]

@@ -1,4 +1,4 @@
-"""Add broken and unanswered streams, the views of clients that left, and slow clients to the section about streams."""
+"""Show broken and unanswered streams, the views of clients that left, and slow clients in the section about streams."""
 
 from __future__ import annotations
 

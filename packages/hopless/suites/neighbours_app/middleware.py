@@ -67,7 +67,7 @@ class SetRole(MiddlewareMixin):
 
 
 class SetTenant(MiddlewareMixin):
-    """Use the schema of a tenant until the response, like the middleware of django-tenants, but without its table."""
+    """Use the schema of a tenant until the response, like django-tenants, but without a table of tenants."""
 
     def process_request(self, request):
         connection.set_schema(f"schema_{request.GET['who']}" if request.GET["who"] else "public")

@@ -1,4 +1,4 @@
-"""Create the channel layer to which Daphne of 2016 sends requests. A worker runs Django at the other end."""
+"""Create the channel layer for the requests of the Daphne of 2016. A worker runs Django at the other end."""
 
 from channels.asgi import get_channel_layer
 

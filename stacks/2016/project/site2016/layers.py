@@ -1,4 +1,4 @@
-"""Wait for Redis before its channel layer of 2016 connects, because the setup starts Redis and Daphne together."""
+"""Wait for Redis before the channel layer of 2016 connects, because the setup starts Redis and Daphne together."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Route the endpoint of the load test of 2016, and the endpoint at which the benchmark checks the servers."""
+"""Route the endpoint of the load test of 2016, and the endpoint for the health checks of the benchmark."""
 
 from django.conf.urls import url
 
