@@ -12,7 +12,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 # The wheel only depends on the harness's packages, because runs install servers into separate environments.
-SECTION = re.compile(r"# What measures\n(.*?)\n\n", re.DOTALL)
+SECTION = re.compile(r"# The harness\n(.*?)\n\n", re.DOTALL)
 ALSO_MEASURE = {"httptools", "httpx", "uvloop", "websockets"}  # also listed in other sections
 NODE_MODULES = "build/node_modules"
 

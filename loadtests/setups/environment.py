@@ -130,7 +130,8 @@ def opened_lock(path: Path) -> IO[str]:
 
 def servers() -> tuple[str, ...]:
     """Return the requirements of the sample project and its servers, from the first part of requirements.txt."""
-    text = REQUIREMENTS.read_text(encoding="utf-8").partition("# What measures")[0]
+    text = REQUIREMENTS.read_text(encoding="utf-8")
+    text = text[: text.index("# The harness")]
     return (*filter(None, (line.partition("#")[0].strip() for line in text.splitlines())), *map(str, PACKAGES))
 
 

@@ -28,6 +28,7 @@ PROCESSES = {
     "socketio-redis": 4,
     "action-cable-redis": 4,
     "granian-channels": 2,
+    "granian-websocket": 2,
     "hypercorn-channels": 3,
 }
 
