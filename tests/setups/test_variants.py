@@ -142,7 +142,7 @@ def test_python_is_found_in_pyenv(tmp_path, monkeypatch, no_interpreters):
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_other_release_runs_beside_pinned_release(command, study, tmp_path):
+def test_other_release_runs_with_pinned_release(command, study, tmp_path):
     command("run", study("gunicorn", "gunicorn==23.0.0"), "--output", tmp_path / "run", "--ignore-busy")
     record = json.loads((tmp_path / "run/run.json").read_text())
     [environment] = record["environments"]

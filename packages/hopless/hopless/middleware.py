@@ -36,7 +36,7 @@ MESSAGE_STORAGES = {
     for name in ("cookie.CookieStorage", "fallback.FallbackStorage", "session.SessionStorage")
 }
 METHODS_WITHOUT_CSRF = {"GET", "HEAD", "OPTIONS", "TRACE"}  # RFC 9110, section 9.2.1
-SHORT_BODY = 2**16  # bytes; hashing so many bytes takes about as long as a hop
+SHORT_BODY = 2**16  # bytes; hashing this number of bytes takes about as long as a hop
 
 
 def never(*_: Any) -> bool:
