@@ -1,4 +1,4 @@
-# `make help` lists the tasks. The tasks install their requirements first.
+# `make help` lists the tasks. Tasks that depend on `setup` install their requirements first.
 .DEFAULT_GOAL := help
 .PHONY: help setup peers peers-generators bench test test-all test-remedies remedies-here remedies-elsewhere test-quick test-durations lint docs outdated simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
 
@@ -24,6 +24,7 @@ help:  ## print this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# An older pip installs packages for the wrong ABI into a free-threaded Python.
 # uv is faster than pip, but doesn't support all of pip's configuration. If uv fails, pip installs the same packages.
 # Without bytecode, each process would compile the packages again.
 UV_LIKE_PIP := $(foreach name,FIND_LINKS NO_INDEX INDEX_URL EXTRA_INDEX_URL,$(if $(PIP_$(name)),UV_$(name)='$(PIP_$(name))'))
@@ -131,7 +132,7 @@ test-all: export HYPOTHESIS_EXAMPLES := 50
 test-all: setup test-remedies  ## run the exhaustive tests, which `make test` leaves out
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'exhaustive or hypothesis'
 
-test-quick: setup  ## run the quick tests, which start no server, such as after each save
+test-quick: setup  ## run the quick tests, which start no server, for example after each save
 	$(BIN)/pytest --numprocesses auto -m 'not servers and not slow and not exhaustive'
 
 test-durations: setup  ## run all tests, and write tests/durations.json, so that the longest files start first

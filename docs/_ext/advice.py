@@ -219,7 +219,7 @@ def cells_of(row: Row) -> tuple[str, ...]:
 
 
 def for_readme() -> str:
-    """Return README's table in Markdown, with the rows that were measured on the machine with the most rows."""
+    """Return README's table in Markdown: the rows for README from the machine on which most of them were measured."""
     found = rows()
     [(machine, places), *_] = evidence.by_machine(row.effect for row in found).items()
     table = [HEADINGS[:-1], ("---",) * 4]

@@ -122,7 +122,8 @@ class Carrier:
 
         Args:
             program: The name of the program, or an empty string for no program.
-            core: The core for the program, or None for this machine's last core.
+            core: The core for the program. If it is None, the program isn't pinned, and this machine's last core is
+                calibrated and observed.
         """
         if isinstance(self._program, Generating):
             self._program.end()

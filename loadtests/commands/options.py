@@ -54,7 +54,7 @@ Variants = Annotated[
     Texts,
     typer.Option(
         "--variant",
-        help="Add the setups in another environment: granian==2.7.9, 'Django==6.1.3', python=3.13, hopless, or with "
+        help="Add setups again in another environment: granian==2.7.9, 'Django==6.1.3', python=3.13, hopless, or with "
         "--app the folder of another checkout; may be repeated.",
     ),
 ]
@@ -64,10 +64,10 @@ MessageSize = Annotated[int | None, typer.Option(help="Size of a message over ws
 PROJECT: dict[str, Any] = {
     "app": Annotated[Path | None, typer.Option(help="Folder of your Django project, to serve instead of the sample.")],
     "wsgi": Annotated[
-        Text, typer.Option(help="The project's WSGI application, if the settings name another one: mysite.wsgi:app.")
+        Text, typer.Option(help="The project's WSGI application, if the settings don't name it: mysite.wsgi:app.")
     ],
-    "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if the settings name another one.")],
-    "settings": Annotated[Text, typer.Option(help="The project's settings module, if manage.py uses another one.")],
+    "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if the settings don't name it.")],
+    "settings": Annotated[Text, typer.Option(help="The project's settings module, if manage.py doesn't name it.")],
     "python": Annotated[
         Path | None, typer.Option(help="Python of the project's virtual environment, if not in the project's folder.")
     ],
@@ -95,7 +95,7 @@ WEBSOCKETS: dict[str, Any] = {
         Text, typer.Option(help="A connection is ready after a message with this text; by default, immediately.")
     ],
     "ws_ticket": Annotated[
-        Text, typer.Option(help="Request that returns $TICKET in the path for a connection: 'POST /tickets/ .ticket'.")
+        Text, typer.Option(help="Request for each connection whose answer replaces $TICKET: 'POST /tickets/ .ticket'.")
     ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake: 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],

@@ -31,7 +31,7 @@ def given(otherwise: str | None = None) -> str | None:
     """Return the run's token from the file that LOAD_TOKEN_FILE names, or else from the file ``otherwise``.
 
     Returns:
-        The token, or None if there is no file.
+        The token, or None if no file is named.
 
     Raises:
         UserError: If the file can't be read, the token doesn't look random, or LOAD_TOKEN is set.

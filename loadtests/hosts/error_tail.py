@@ -12,7 +12,7 @@ GONE_WITHIN_S = 2.0
 class ErrorTail:
     """Read a program's standard error while the program runs, and keep only the end.
 
-    The output isn't written to a file, because an untrusted machine could let the file grow without limit. Pass
+    The output isn't written to a file, because an untrusted machine could make the file grow without limit. Pass
     ``descriptor`` to the program, and call ``close`` after the program has started.
     """
 

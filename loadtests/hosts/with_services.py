@@ -104,7 +104,7 @@ class WithServices:
 
 @dataclasses.dataclass(frozen=True)
 class RemoteService:
-    """The supervisord of a service, on the servers' machine or on another machine."""
+    """The supervisord of a service. ``another`` is true if it isn't on the servers' machine."""
 
     number: int
     supervised: AbstractContextManager[Supervised]

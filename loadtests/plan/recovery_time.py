@@ -27,8 +27,8 @@ class Course:
     """The course of a recovery.
 
     Args:
-        recovery_s: The seconds from the end of the last bad stage to the end of the first good second, or infinity if
-            there was no good second.
+        recovery_s: The seconds from the end of the last bad stage to the end of the first of FOR_SECONDS consecutive
+            good seconds, or infinity if there were no such seconds.
         lost: The number of requests that failed between the start of the first bad stage and the recovery.
         stale: The number of requests in that time that were answered with a marked old copy.
         usual_ms: The p50 before the failure, in ms.
@@ -41,7 +41,7 @@ class Course:
 
 
 def course(trial: Trial) -> Course | None:
-    """Return the course of the recovery, or None if the origin didn't fail or there is no usual state before."""
+    """Return the course of the recovery, or None if the origin didn't fail or there was no usual state before that."""
     stages = trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
     if trial.result is None or not stumbles(stages):
         return None

@@ -28,7 +28,8 @@ from loadtests.workload import DEFAULT_ENGINE, Load, Request
 
 WARMUP_S = 2.0  # The warm-up is at most as long as the load.
 # The kernel's tick, 100, 250 or 1000 times per second, drives the timer that samples CPU time. If the tick's rate were
-# a multiple of the request rate, each sample would hit the same point of a request. So the load's rate is lower.
+# a multiple of the request rate, each sample would hit the same point of a request. So the load's rate is
+# slightly lower than the plan's.
 OFF_THE_TICK = 0.997
 BUSY = 0.8  # A busy process uses a core for at least this share of the time.
 # At least up to Python 3.12, a thread can be interrupted between two steps of entering a Python function, when its

@@ -150,7 +150,7 @@ class Result:
     errors: Annotated[
         dict[ErrorKind, Count],
         about(
-            "Failed requests by kind: status, wrong-body (not as expected), mixed-up (not the user's own inputs), "
+            "Failed requests by kind: status, wrong-body (not as expected), mixed-up (without the user's own inputs), "
             "lost-session (no longer logged in), timeout, refused, reset, other (see examples)."
         ),
     ]

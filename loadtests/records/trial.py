@@ -77,9 +77,9 @@ class Evidence:
     send_lag_p99_ms: Annotated[Number | None, about("The p99 of the generator's own scheduling delay.")] = None
     response_p50_ms: Annotated[Number | None, about("Median response time.")] = None
     planned: Annotated[int | None, about("The planned requests, or null for closed loops and searches.")] = None
-    sent: Annotated[int | None, about("The requests that were sent, even if their connections opened late.")] = None
+    sent: Annotated[int | None, about("The sent requests, or all planned ones if any waited for a connection.")] = None
     refused: Annotated[int, about("The planned requests for which the server didn't accept a connection.")] = 0
-    clock_jump_s: Annotated[Number | None, about("The jump of the wall clock relative to the monotonic clock.")] = None
+    clock_jump_s: Annotated[Number | None, about("The wall clock's elapsed time minus the monotonic clock's.")] = None
     swapped_pages: Annotated[int | None, about("The pages that the machine swapped in and out.")] = None
     other_load: Annotated[
         Number | None, about("The share of the servers' cores that other programs and steal used.")

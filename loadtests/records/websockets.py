@@ -21,7 +21,7 @@ class Deliveries:
     stray: Annotated[
         Count | None,
         about(
-            "Arrivals on wrong connections, which make the trial invalid. Null if they weren't counted (in older runs)."
+            "Arrivals on wrong connections, which make the trial invalid. Null if such arrivals can't be recognized."
         ),
     ] = 0
     in_time: Annotated[
@@ -48,7 +48,7 @@ class Connections:
     refused: Annotated[Count, about("Connections that weren't opened.")]
     lost: Annotated[Count, about("The number of connections that the server ended.")]
     opening_ms: Annotated[Figures, about("The time from requesting a connection until it could receive messages.")]
-    opened_in_s: Annotated[Amount, about("The seconds from the first request until all connections could receive.")]
+    opened_in_s: Annotated[Amount, about("The seconds to open the connections, without the pauses between steps.")]
     sent_bytes: Annotated[Count, about("Bytes to the server: handshakes, frames, and the dialect's messages.")]
     received_bytes: Annotated[Count, about("Bytes from the server.")]
     reason: Annotated[str, about("The reason why the first connection was refused or lost.")] = ""

@@ -26,7 +26,7 @@ def sentences(results: Results) -> Iterator[str]:
 
 
 def _in_spite_of_it(results: Results) -> Iterator[str]:
-    """Yield a sentence for each test in which ratios to the baseline exceed BEYOND.
+    """Yield a sentence for each test with ratios whose interval is above BEYOND or below 1 / BEYOND.
 
     Only interleaved tests count, because all of their setups had the same contention.
     """

@@ -107,7 +107,9 @@ def _require_offered(client: WebsocketClient, offered: Sequence[str]) -> None:
     client.timeout_s = CLOSES_WITHIN_S
     with contextlib.suppress(TimeoutError, UnicodeDecodeError):
         client.text()
-    raise _Broken("the server chose another subprotocol" if client.subprotocol else "the server chose no subprotocol")
+    raise _Broken(
+        f"the server chose {'a subprotocol that was not offered' if client.subprotocol else 'no subprotocol'}"
+    )
 
 
 def _await(client: WebsocketClient, awaited: str, after: str) -> None:

@@ -184,7 +184,7 @@ def created(kind: str, packages: tuple[str, ...], python: Path = Path(sys.execut
 
 def _install_all(python: Path, packages: Sequence[str], failure: str, strict: bool, log: Path) -> None:
     try:
-        install(python, packages, failure, NOT_COMPILED, log)
+        install(python, packages, failure, () if strict else NOT_COMPILED, log)
     except UserError:
         if strict:
             raise

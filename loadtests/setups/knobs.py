@@ -128,8 +128,8 @@ def _is_recipe(text: str) -> bool:
         return False
 
 
-# The words of `offers=` for knobs that only some servers support, and the names of these knobs.
-OFFERED = {"tls": "TLS", "parser": "HTTP_PARSER", "backpressure": "BACKPRESSURE"}
+# The knobs that only some servers support, by the word of `offers=`.
+KNOBS_BY_OFFER = {"tls": "TLS", "parser": "HTTP_PARSER", "backpressure": "BACKPRESSURE"}
 # Knobs of servers and services, for every project.
 SERVERS = {
     "WORKERS": _whole(1, MAX_WORKERS),
@@ -290,7 +290,7 @@ def tls(env: Mapping[str, str]) -> bool:
 
 def offers_needed(env: Mapping[str, str]) -> set[str]:
     """Return the features (words of OFFERS) that a setup needs for these knobs and this process's environment."""
-    return {word for word, name in OFFERED.items() if _value(env, name)}
+    return {word for word, name in KNOBS_BY_OFFER.items() if _value(env, name)}
 
 
 def software_needed(env: Mapping[str, str], server_needs: Iterable[str]) -> list[str]:

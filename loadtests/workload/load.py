@@ -73,7 +73,8 @@ class Load:
         grace_s: The time for outstanding requests after the schedule's end. The default is ``timeout_s``.
         listens_s: The seconds after the end in which duplicate and stray messages are still counted.
         processes: The number of processes that share the rate and the connections, or the users. In a broadcast, the
-            processes share the rooms and their receivers, and each publishing process opens all ``connections``.
+            processes share the rooms and their receivers, and the publishing process of a room opens ``connections``
+            publishers for the room.
         core: The CPU core on which all processes run.
         keep_alive: Whether connections stay open between requests.
         idle_s: The engine closes a connection that is idle for this time, so that the server doesn't close it at the

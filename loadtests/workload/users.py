@@ -71,8 +71,8 @@ class Users:
         assert self.arrivals is not None
         if self.arrivals * (ramp_s + hold_s) > MAX_ARRIVALS:
             raise UserError(f"{self.arrivals:g} users/s for {ramp_s + hold_s:g} s are more than {MAX_ARRIVALS:,}")
-        # The arrivals of a Poisson process are uniform if their number is known. The number depends only on the lengths
-        # of the ramp and the load, so that it is the same in all trials.
+        # The arrivals of a Poisson process are uniform if their number is known. The number depends only on the rate
+        # and the lengths of the ramp and the load, so that it is the same in all trials.
         chance = random.Random(f"{seed} arrivals")
         moments = [
             *sorted(chance.uniform(0, ramp_s) for _ in range(round(self.arrivals * ramp_s))),

@@ -23,9 +23,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if not isinstance(self.timeout, (int, float)) or self.timeout <= 0:
-            raise ImproperlyConfigured(f"CHANNELS_RELAY: timeout is {self.timeout!r}. Seconds above 0 are needed")
+            raise ImproperlyConfigured(f"CHANNELS_RELAY: timeout is {self.timeout!r}, not a number above 0")
         if not isinstance(self.body_limit, int) or self.body_limit < 0:
-            raise ImproperlyConfigured(f"CHANNELS_RELAY: body_limit is {self.body_limit!r}. Bytes are needed")
+            raise ImproperlyConfigured(f"CHANNELS_RELAY: body_limit is {self.body_limit!r}, not a number of bytes")
 
 
 def options() -> Options:

@@ -25,7 +25,8 @@ def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: 
         run: The run folder.
         other: The folder of the second run.
         setups: Labels separated by commas. Within one run, the first label is the baseline. The default is all setups
-            that both runs contain, or within one run, all variants, each compared with its baseline.
+            that both runs contain, or within one run, the study's pairs or else all variants, each compared with its
+            baseline.
         rule: The value of ``--fail-if``.
 
     Raises:
@@ -45,7 +46,7 @@ def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: 
 
 
 def _within(results: Results, labels: list[str], run: str) -> Compared:
-    """Compare setups of one run, paired by block. Without ``labels``, compare each variant with its baseline."""
+    """Compare setups of one run by block. Without ``labels``, compare the study's pairs, or else its variants."""
     in_pairs = [(against, label) for label, against in results.own_baselines.items()] or _variants(results)
     named = [(labels[0], label) for label in labels[1:]] if labels else in_pairs
     if not named or len(set(labels)) < len(labels):

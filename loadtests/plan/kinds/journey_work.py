@@ -57,7 +57,7 @@ class JourneyWork(Work):
     file_digest: str | None = dataclasses.field(default=None, metadata={"key": None})
     path: str = dataclasses.field(metadata={"key": None})
     think_s: tuple[Amount, Amount] = dataclasses.field(metadata={"key": None})
-    injectors: Annotated[int, Meta(ge=1, le=MAX_PROCESSES, description="The processes that share the users.")] = 1
+    injectors: Annotated[int, Meta(ge=1, le=MAX_PROCESSES, description="Number of processes that share the users.")] = 1
     sign_in: SignIn | None = dataclasses.field(default=None, metadata={"key": None})
 
     @classmethod

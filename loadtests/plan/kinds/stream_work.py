@@ -59,7 +59,7 @@ class Streaming(Work):
     every_s: Annotated[Duration, Meta(description="The time between two events.")] = 0.05
     meanwhile: Annotated[str, Meta(pattern=r"^/", description="The path of the other requests.")] = "/"
     leave_s: Annotated[Duration | None, Meta(description="The time until each client leaves.")] = None
-    slow: Annotated[int, Meta(ge=0, le=MAX_CONNECTIONS, description="The number of clients that read slowly.")] = 0
+    slow: Annotated[int, Meta(ge=0, le=MAX_CONNECTIONS, description="Additional clients that read slowly.")] = 0
     pause_s: Annotated[Duration, Meta(description="The time for which slow clients read nothing.")] = 4.0
     size: Annotated[int, Meta(ge=1, le=LARGEST, description="The bytes of an event for slow clients.")] = 256 * 1024
 

@@ -6,7 +6,7 @@ Arguments:
 - ``wsgi=module:name`` and ``asgi=module:name``: an entry point to import.
 - ``works=check``: also check the URLs and run ``manage.py check``.
 - ``works=answer``: also request a page.
-- ``page=/shop/`` and ``host=example.org``: the page to request, and the host to request it from.
+- ``page=/shop/`` and ``host=example.org``: the page to request, and the name of the host that the project sees.
 
 If one of these steps fails, the script exits with the reason. ``main`` returns the JSON object. The script imports
 nothing from this package, because the package isn't installed in the project's environment.

@@ -134,7 +134,7 @@ class Client:
 
 
 async def scenario(client: Client, shared_task: bool) -> None:
-    """Send requests one by one, as many users at the same time, and as clients that disconnect.
+    """Send requests one by one, from many users at the same time, and from clients that disconnect.
 
     Args:
         client: The client of the application.

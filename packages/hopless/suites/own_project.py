@@ -2,9 +2,10 @@
 
 ``python packages/hopless/suites/own_project.py`` downloads the sdist of Django Debug Toolbar, which contains tests and
 an example project with WhiteNoise between Django's middleware. The program builds ``hopless`` as a wheel and as an
-sdist, and installs them one after another in a new environment. For both packages, the program counts the hops and
-threads of requests with the original and with the changed line, and repeats this with Sentry's SDK, which must record
-the same transactions. The project's tests must have the same results with the middleware of ``hopless``.
+sdist, and installs them one after another in a new environment. The program counts the hops and threads of requests
+with the original line and, for both packages, with the changed line. It also counts them for both lines with Sentry's
+SDK, which must record the same transactions. The project's tests must have the same results with the middleware of
+``hopless``.
 
 With ``--speed``, this repository's benchmark also measures the project with and without the changed line, with ``python
 -m loadtests run --app ... --variant ...`` and the remaining options: ``--speed --blocks 2``.

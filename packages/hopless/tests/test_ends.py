@@ -108,7 +108,7 @@ def test_cache_of_event_loop_is_closed(monkeypatch, mutant):
         opened.connection.close()
 
 
-def test_unused_caches_are_not_initialised():
+def test_initialised_cache_is_detected():
     async def observed():
         before = private.nothing_is_initialised()
         assert caches["default"]

@@ -147,7 +147,7 @@ def test_failing_send_ends_the_thread():
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
 @pytest.mark.parametrize(("where", "kept"), [("/users/", 1), ("/async/session/", 1), ("/stream/", 0)])
-def test_disconnection_after_response_keeps_thread(where, kept):
+def test_thread_is_kept_unless_stream_is_cut(where, kept):
     """Disconnect while the end of the response is sent, as Hypercorn does for the last response of a connection."""
     gone = threading.Event()
 

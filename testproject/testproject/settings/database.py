@@ -19,7 +19,7 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
     url = environ.get("DATABASE_URL") or "sqlite:///db.sqlite3"
     keep = environ.get("CONN_MAX_AGE") or None
     if keep is not None and not (keep.isdecimal() or keep == "none"):
-        raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}. The word none or whole seconds are needed")
+        raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}. Whole seconds or 'none' are needed")
     if url.startswith("sqlite:///"):
         if environ.get("ASYNC_BACKEND"):
             raise ImproperlyConfigured("ASYNC_BACKEND needs PostgreSQL. Set DATABASE_URL")
