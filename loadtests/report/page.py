@@ -69,7 +69,7 @@ def _notes(results: Results) -> Iterator[str]:
         )
         yield f"No trial is valid, so {nothing}; the page lists the reasons."
     if results.blocks == 1 and invalid < trials and len(results.labels) > 1:
-        yield "With one block, there are no intervals, so no difference is significant or ranked."
+        yield "One block has no intervals, so no difference is significant or ranked."
     planned = len(results.record.order)
     measured = len({trial.number for trial in results.trials})
     if measured < planned:

@@ -130,7 +130,7 @@ def test_any_run_has_an_answer(build_run, shape):
 
 def test_one_block_claims_nothing(build_run):
     lines = printed(build_run(blocks=1))
-    assert "With one block, there are no intervals, so no difference is significant or ranked." in lines
+    assert "One block has no intervals, so no difference is significant or ranked." in lines
     assert not any("–" in word for line in lines for word in line.split() if word.startswith("×"))
 
 
