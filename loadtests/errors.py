@@ -12,7 +12,7 @@ from pathlib import Path
 PROGRAM = "loadtests"  # `make setup` and pip install this command next to Python.
 PROGRAMS = (PROGRAM, "django-serving-benchmark")  # pip also installs the command under the distribution's name.
 
-MAX_SHOWN = 100  # The maximum number of characters.
+MAX_SHOWN = 100  # The maximum number of characters of a user's text in a message.
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # Errors that the user can correct, such as a full disk.
 
 
@@ -30,9 +30,9 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     """Return the error for an unknown name, with the nearest known names, or all names if no name is similar.
 
     Args:
-        kind: The kind of thing, such as ``"setup"``.
+        kind: The noun for the name, such as ``"setup"``.
         name: The unknown name.
-        known: All known names.
+        known: The allowed names.
     """
     hint = nearest(name, known)
     return UserError(f"unknown {kind} {name!r}. {hint[0].upper()}{hint[1:]}")
@@ -52,7 +52,7 @@ def shown(text: str) -> str:
 
 
 def shown_end(text: str) -> str:
-    """Return a user's text like ``shown``, but shorten it at the start, for example to keep the name of a file."""
+    """Return a user's text in the form of ``shown``, but shorten the start, for example to keep a file's name."""
     return shown(text) if len(text) <= MAX_SHOWN else f"...{shown(text[-MAX_SHOWN:])}"
 
 
@@ -77,7 +77,7 @@ def require_within(name: str, value: float, low: float, high: float) -> None:
 
 
 def place_of(output: str, folder: Path) -> str:
-    """Return the last line of a traceback that is in a file below ``folder``, such as ``mysite/settings.py, line 3``.
+    """Find the last file below ``folder`` in a traceback, and return the place, such as ``mysite/settings.py, line 3``.
 
     Returns:
         The file and the line, or an empty string if the output contains no such line.

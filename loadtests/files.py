@@ -23,12 +23,12 @@ SUPERVISOR = ROOT / "supervisor"
 
 
 def read(path: Path, most: int, pipes: bool = False) -> bytes:
-    """Read a regular file (or also a pipe, if ``pipes`` is set) of at most ``most`` bytes.
+    """Read a regular file, or also a pipe if ``pipes`` is set, of at most ``most`` bytes.
 
     Reading a device may never end, so the function refuses devices before it reads from them.
 
     Raises:
-        OSError: If the file can't be read. Its ``strerror`` describes the problem.
+        OSError: If the file can't be read. The error's ``strerror`` describes the problem.
     """
     try:
         # Without O_NONBLOCK, opening a pipe without a writer would block.

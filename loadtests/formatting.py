@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 DASH = "–"
-NOT_REACHED = "not reached"  # for a percentile above the share of successful requests
+NOT_REACHED = "not reached"  # the text for a percentile that is higher than the share of successful requests
 
 # Terminal commands (CSI and OSC), then single characters: control characters except tab and newline, characters that
 # change the direction of writing, and characters that XML forbids.
@@ -82,7 +82,7 @@ class Bounded(Protocol):
 
 
 def closed(found: Bounded) -> bool:
-    """Return whether the interval has both ends."""
+    """Return whether the interval has a lower and an upper end."""
     return found.low > 0 and math.isfinite(found.high)
 
 
@@ -196,7 +196,7 @@ def capital(text: str) -> str:
 def series(parts: Sequence[str], most: int | None = None) -> str:
     """Join parts as ``a, b and c``.
 
-    If there are more than ``most`` parts, the others become ``3 more``. A single part is never left out.
+    If there are more than ``most`` parts, the other parts become ``3 more``. A single part is never left out.
     """
     more = len(parts) - most if most is not None else 0
     named = [*parts[:most], f"{more} more"] if more > 1 else [*parts]

@@ -5,8 +5,8 @@ from pathlib import Path
 max_requests = int(os.environ["BENCH_MAX_REQUESTS"] or 0)  # 0: never
 max_requests_jitter = int(os.environ["BENCH_MAX_REQUESTS_JITTER"] or 0)
 
-# Runs don't need the control socket, and two Gunicorns of the same user would share its path. The setting isn't on the
-# command line, because Gunicorn before 25.1 refuses unknown options.
+# Disable the control socket, because runs don't need it, and two Gunicorns of the same user would share its path. The
+# setting isn't on the command line, because Gunicorn before 25.1 refuses unknown options.
 control_socket_disable = True
 
 http_parser = os.environ["BENCH_GUNICORN_PARSER"]
@@ -17,5 +17,5 @@ if os.environ["BENCH_TLS"]:
 
 
 def post_worker_init(worker):
-    """Create a file when a worker has loaded Django. A rolling restart waits for it before the next instance."""
+    """Create a file when a worker has loaded Django. A rolling restart waits for the file before it continues."""
     Path(os.environ["RUN_DIR"], f"ready-{worker.ppid}").touch()

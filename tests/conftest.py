@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-# The modules with the order of the tests, and with shared fixtures.
+# The modules that set the order of the tests or provide shared fixtures.
 pytest_plugins = [
     "tests.order",
     "tests.fixtures.bench",

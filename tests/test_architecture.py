@@ -9,7 +9,7 @@ from loadtests.files import ROOT
 
 LONGEST = 500  # lines of a file
 GENERATED = {"package-lock.json"}
-# Names of several modules, which implement different aspects of the same feature.
+# Several modules share each of these names, because they implement different aspects of the same feature.
 SHARED = {
     "base",  # the common code of the modules in a folder
     "capacity", "journey", "latency", "throughput",  # a kind of test: definition, search, report and chart

@@ -73,7 +73,7 @@ def broken(name: str) -> Iterator[str]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    # otherwise Locust replaces sockets and threads for all modules that are imported later
+    # so that Locust doesn't replace sockets and threads for all modules that are imported later
     os.environ["LOCUST_SKIP_MONKEY_PATCH"] = "1"
     if lines := [line for name in names() for line in broken(name)]:
         sys.exit("\n".join(lines))

@@ -2,7 +2,8 @@
 
 The tools measure two servers whose response times are known. One server answers after ``DELAY_MS``. The other server
 freezes for one of every four seconds, so a share of ``FREEZE_S / EVERY_S`` of the requests in an open loop waits for 0
-to 1 second, evenly distributed. This determines the true percentiles. ``docs/methodology.rst`` shows the results.
+to 1 second, evenly distributed. The true percentiles follow from this distribution. ``docs/methodology.rst`` shows the
+results.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from loadtests.observe.cores import pinned
 from loadtests.report.terminal_tables import grid, print_grid
 from loadtests.workload import Load
 
-RATE = 200  # requests per second at even intervals; all tools support this rate
+RATE = 200  # requests per second at even intervals, a rate that all tools support
 DELAY_MS, DELAY_FOR_S = 20, 8
 FREEZE_S, EVERY_S, FREEZES = 1.0, 4.0, 3
 TRUTH_MS = {p: 1000 * FREEZE_S * (1 - (100 - p) / 100 * EVERY_S / FREEZE_S) for p in (90, 95, 99)}
-AGREES_WITHIN = 0.1  # allowed relative error of each percentile
-OMITS_BELOW = 0.5  # a p90 below this share of the true p90 means that the tool omits requests
+AGREES_WITHIN = 0.1  # The allowed relative error of each percentile.
+OMITS_BELOW = 0.5  # A p90 below this share of the true p90 means that the tool omits requests.
 KNOWN_SERVER = Path(__file__).with_name("knownserver.js")
 
 Percentiles = dict[int, float]  # in milliseconds
@@ -168,8 +169,8 @@ def chosen(names: str) -> list[Way]:
         if tool not in {way.tool for way in WAYS}:
             raise unknown("load generator", tool, {way.tool for way in WAYS})
         if shutil.which(tool) is None:
-            how = "Debian's nghttp2-client contains it" if tool == "h2load" else "`make peers-generators` builds it"
-            raise UserError(f"{tool} is not on PATH; {how}")
+            how = "Install Debian's nghttp2-client" if tool == "h2load" else "Build it with `make peers-generators`"
+            raise UserError(f"{tool} is not on PATH. {how}")
     return [way for way in WAYS if way.tool in tools]
 
 

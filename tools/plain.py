@@ -172,7 +172,7 @@ def print_tables(paths: Iterable[Path], quiet: bool, files: int) -> None:
 
 
 def folder_rates() -> dict[str, float]:
-    """Return the findings per 1,000 words of each top-level folder, and of the files outside folders as ``.``."""
+    """Return the findings per 1,000 words of each top-level folder. The key ``.`` is for files outside folders."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout
     folders: dict[str, Findings] = {}
@@ -207,10 +207,10 @@ def compare_with_limits(lower: bool) -> None:
         limit = limits.get(folder)
         print(f"{rate:6.1f}  of {limit or 0:6.1f}  {folder}")
         if limit is None:
-            problems.append(f"{folder} has no limit; add one to plain.toml")
+            problems.append(f"{folder} has no limit. Add a limit to plain.toml")
         elif rate > limit:
             problems.append(
-                f"{folder} has {rate} findings per 1,000 words, and its limit is {limit}; rewrite the sentences "
+                f"{folder} has {rate} findings per 1,000 words, and its limit is {limit}. Rewrite the sentences "
                 f"that `python tools/plain.py {folder}` prints"
             )
         elif lower and rate < limit:

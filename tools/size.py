@@ -95,15 +95,15 @@ def main() -> None:
             limit = limits.get(package)
             print(f"{lines:8,}  of {limit or 0:6,}  {package}")
             if limit is None:
-                problems.append(f"{package} has no limit; add one to size.toml")
+                problems.append(f"{package} has no limit. Add a limit to size.toml")
             elif lines > limit:
                 problems.append(
-                    f"{package} has {lines:,} lines of code, and its limit is {limit:,}; "
-                    "remove code, or raise the limit in size.toml and lower another one"
+                    f"{package} has {lines:,} lines of code, and its limit is {limit:,}. "
+                    "Remove code, or raise the limit in size.toml and lower another limit"
                 )
         print(f"{packages.total():8,}  {group}\n")
     present = {package for packages in found.values() for package in packages}
-    problems += [f"{package} has no code; remove it from size.toml" for package in limits if package not in present]
+    problems += [f"{package} has no code. Remove it from size.toml" for package in limits if package not in present]
     print("  ".join(f"{group}: {packages.total():,}" for group, packages in found.items()))
     if problems:
         sys.exit("\n".join(problems))

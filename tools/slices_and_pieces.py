@@ -42,9 +42,9 @@ from tools.simulation.tabular import SimulatedTable, as_rst, as_text
 
 SERVERS = ("gunicorn-gthread", "granian-wsgi", "uvicorn")
 BOUNDS = {CPU.name: 0.05, P50.name: 0.10}
-CONFIDENCE = 0.90  # two one-sided tests at 5%
-MIN_PAIRS = 2  # pairs of blocks
-PIECE_S = 3600.0  # longer than any test, so that a trial has a single piece
+CONFIDENCE = 0.90  # Two one-sided tests at 5%.
+MIN_PAIRS = 2  # The minimum number of pairs of blocks.
+PIECE_S = 3600.0  # Longer than any test, so that a trial has a single piece.
 NAME = "slices-and-pieces"
 
 
@@ -106,7 +106,7 @@ def measured(count: int, blocks: int, seconds: float) -> Iterator[Value]:
     """Run a study of ``count`` setups, and yield the values of its valid trials."""
     execution = prepare(_study(count, blocks, seconds), RunOptions())
     if execution.study.at_once or not execution.study.interleave:
-        raise UserError(f"the free memory can't hold {count} setups; use a smaller number in --setups")
+        raise UserError(f"the free memory can't hold {count} setups. Use a smaller number in --setups")
     execution = dataclasses.replace(execution, interleaved=alternating)
     carry_out(execution, anyway=True)
     yield from read(execution.run, count)

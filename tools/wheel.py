@@ -13,7 +13,7 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 # The wheel only depends on the harness's packages, because runs install servers into separate environments.
 SECTION = re.compile(r"# The harness\n(.*?)\n\n", re.DOTALL)
-ALSO_MEASURE = {"httptools", "httpx", "uvloop", "websockets"}  # also listed in other sections
+ALSO_MEASURE = {"httptools", "httpx", "uvloop", "websockets"}  # the harness needs these packages of other sections
 NODE_MODULES = "build/node_modules"
 
 
@@ -27,7 +27,7 @@ class Dependencies(MetadataHookInterface):  # type: ignore[misc]
         assert section is not None
         also = (line for line in text.splitlines() if line.partition("==")[0] in ALSO_MEASURE)
         lines = (line.partition("#")[0].strip() for line in [*section[1].splitlines(), *also])
-        metadata["dependencies"] = ["pip>=24.1", *filter(None, lines)]  # required because uv can't install all packages
+        metadata["dependencies"] = ["pip>=24.1", *filter(None, lines)]  # pip for packages that uv can't install
 
 
 class NpmPackages(BuildHookInterface):  # type: ignore[misc]

@@ -22,7 +22,7 @@ variable "hours" {
   default     = 3
   validation {
     condition     = var.hours >= 1 && var.hours <= 24
-    error_message = "From 1 to 24 hours are allowed."
+    error_message = "The hours must be from 1 to 24."
   }
 }
 
@@ -41,7 +41,7 @@ variable "caller" {
   type        = string
   validation {
     condition     = can(cidrnetmask("${var.caller}/32"))
-    error_message = "An IPv4 address is needed."
+    error_message = "The caller must be an IPv4 address."
   }
 }
 

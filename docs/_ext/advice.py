@@ -31,8 +31,8 @@ HEADINGS = ("your case", "use", "avoid", "effect (95% interval, each on its own)
 NEWEST = "Measured on {}"
 OTHERS = "Measured on another machine: {}"
 UNDECIDED = "The committed runs don't decide these cases"
-WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels; the chart fits on a phone, with each bar below its name
-ROOM_OF_TEXT = 1.3  # the axis is longer than the longest interval by this factor
+WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels; each bar is below its name, so that the chart fits on a phone
+ROOM_OF_TEXT = 1.3  # this factor makes the axis longer than the longest interval, so that the text next to it fits
 SIZE = re.compile(r'width="([\d.]+)" height="[\d.]+" ')
 ROLE = re.compile(r":([a-z-]+):`([^`]*)`")
 THEME = {palette.INK: "foreground-primary", palette.MUTED: "foreground-secondary", palette.GRID: "background-border"}
@@ -45,9 +45,10 @@ class Panel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A panel of a chart: a metric, or a count of database connections, for several setups in a test.
 
     Args:
-        of: The figures, as ``STUDY TEST [METRIC]`` (see measured_roles).
-        setups: The names of the setups in the chart, by label in the study.
-        title: The panel's title.
+        of: The study, the test and optionally the metric, as ``STUDY TEST [METRIC]``. Without a metric, the panel shows
+            the first metric that has verdicts in this test.
+        setups: The name of each setup in the chart, by the setup's label in the study.
+        title: The heading above the panel, or an empty string.
     """
 
     of: str
@@ -56,7 +57,7 @@ class Panel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Chart(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """A chart, with the ``finding`` as its title and a description of the bars on the ``axis``."""
+    """A chart, with the title ``finding`` and the axis title ``axis``."""
 
     name: str
     finding: str
@@ -153,7 +154,7 @@ def _panel(bars: list[dict[str, Any]], title: str, axis: str | None, colour: alt
 
 
 class AdviceDirective(SphinxDirective):
-    """Insert the table of all rows or, if the name of a row or a chart is given, that chart."""
+    """Insert the chart of a row or chart, given by name. Without a name, insert the table and sections of all rows."""
 
     optional_arguments = 1
 
@@ -163,7 +164,7 @@ class AdviceDirective(SphinxDirective):
         if self.arguments:
             known = {one.name: one for one in (*read().row, *read().chart)}
             if self.arguments[0] not in known:
-                raise self.error(f"docs/choosing.toml doesn't define {self.arguments[0]}. Names: {', '.join(known)}")
+                raise self.error(f"docs/choosing.toml doesn't define {self.arguments[0]}, only {', '.join(known)}")
             return [inlined(known[self.arguments[0]])]
         return self.parse_text_to_nodes("\n".join(lines(rows())), allow_section_headings=True)
 
@@ -176,7 +177,7 @@ def inlined(row: Chart) -> nodes.raw:
 def embedded(name: str, document: str, alt: str) -> nodes.raw:
     """Return an SVG document as a part of the page, in the colours of the page's theme.
 
-    The ``name`` makes the ids in the document unique.
+    The document's ids contain the ``name``, so that they are unique on the page.
     """
     svg = drawing.inlined(document, alt, name, ())
     for ink, paint in PAINTS.items():
@@ -199,7 +200,7 @@ def lines(found: tuple[Row, ...]) -> Iterator[str]:
 def table(found: list[Row], machine: str, caption: str) -> Iterator[str]:
     """Yield a table of rows that were measured on the same machine.
 
-    If ``machine`` is empty, the table shows why an effect isn't shown, instead of the effect.
+    If ``machine`` is empty, each row contains the reason why the effect isn't shown, instead of the effect.
     """
     title = caption.format(machine) if machine else UNDECIDED
     yield from [f".. list-table:: {title}", "   :header-rows: 1", "   :class: stacked advice"]

@@ -25,13 +25,13 @@ class Layer(NamedTuple):
 LAYERS = (
     Layer(("__main__", "installed"), "entry points"),
     Layer(("cli",), "registers the commands, and defines the exit codes"),
-    Layer(("commands",), "a file for each command, with its options, one call and its output"),
-    Layer(("cluster",), "programs: the master and the workers of a distributed load"),
-    Layer(("profile", "hosts.agent"), "profiles servers; programs that run on other hosts"),
-    Layer(("measure", "report"), "runs studies; creates reports. They share only the run folder"),
+    Layer(("commands",), "a file for each command, which defines options, calls one function and prints the output"),
+    Layer(("cluster",), "contains the master and the workers of a distributed load"),
+    Layer(("profile", "hosts.agent"), "profiles servers, and contains the programs that run on other hosts"),
+    Layer(("measure", "report"), "runs studies, and creates reports. These two packages share only the run folder"),
     Layer(
         ("serve", "engines"),
-        "starts servers, and checks their health and the contract; the programs that generate load on all hosts",
+        "starts servers, checks their health and the contract, and generates load on all hosts",
     ),
     Layer(("hosts",), "the machines on which servers and services run"),
     Layer(("observe",), "observes processes, the machine, and other programs on the machine"),
@@ -40,14 +40,14 @@ LAYERS = (
         "calculates figures, intervals and verdicts, and finds invalid trials; starts no processes and writes no files",
     ),
     Layer(("records.run",), "writes, reads and checks run folders"),
-    Layer(("plan",), "studies, kinds of test, metrics, the order of trials"),
+    Layer(("plan",), "defines studies, kinds of test, metrics and the order of trials"),
     Layer(("setups",), "reads the files in supervisor/, and finds the served project"),
-    Layer(("workload", "journeys"), "requests, mixes, recordings and loads; the steps of simulated users"),
+    Layer(("workload", "journeys"), "defines requests, mixes, recordings, loads, and the steps of simulated users"),
     Layer(("services",), "supporting services: a slow or failing origin, and a datastore"),
-    Layer(("records",), "types of trials and results; reads TOML into types"),
+    Layer(("records",), "defines the types of trials and results, and reads TOML into types"),
     Layer(("cleanup",), "stops processes and removes folders when their owner ends"),
     Layer(("formatting",), "formats figures and sentences"),
-    Layer(("files",), "paths of the project; reads files up to a size limit, and writes files atomically"),
+    Layer(("files",), "finds the project's files, reads files up to a size limit, and writes files atomically"),
     Layer(("errors",), "errors that the user can fix"),
 )
 
@@ -56,7 +56,7 @@ PACKAGES = tuple(package for layer in LAYERS for package in layer.packages)
 
 
 def imports() -> dict[str, dict[str, set[str]]]:
-    """Return the imports between packages: the importing files, by imported package, by importing package."""
+    """Return the files that import from another package, by importing package and then by imported package."""
     found: dict[str, dict[str, set[str]]] = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts

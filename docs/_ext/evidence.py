@@ -48,7 +48,7 @@ def unfit(role: str, request: str) -> str | None:
     if role == "ratio" and parts["verdict"] in (None, *UNDECIDED):
         return "no significant difference"
     if role == "lost" and not parts["other"]:
-        return "lost deliveries need a comparison: add 'against SETUP'"
+        return "lost deliveries need a comparison. Add 'against SETUP'"
     if role == "lost" and not loss_test(results, parts["label"], parts["other"], parts["test"]).is_significant:
         return "no significant difference in lost deliveries"
     if (results.record.database or "").startswith("postgres") and not results.record.service_hosts:
@@ -65,7 +65,7 @@ def unfit(role: str, request: str) -> str | None:
 
 
 def by_machine(effects: Iterable[str]) -> dict[str, list[int]]:
-    """Group effects by machine, and return their indexes. The machine with the most effects is first.
+    """Return the indexes of the effects, grouped by machine. The machine with the most effects is first.
 
     Effects whose figures can't be shown are last, under the key "".
     """

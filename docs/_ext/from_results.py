@@ -1,8 +1,8 @@
 """Copy the committed runs and the simulations into the documentation.
 
 The folders results/reference-*/ are copied to docs/results/, because some shared folders and archives don't support
-links. The module also writes a page for each study, docs/results/<study>.rst. If a folder is removed from results/, its
-copy is removed, too.
+symbolic links. The module also writes a page for each study, docs/results/<study>.rst. If a folder is removed from
+results/, its copy is removed, too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GENERATED = ".. Written by docs/_ext/from_results.py from the runs in results/."
 
 
 def bring_results(app: Sphinx) -> None:
-    """Update docs/results/ from results/. Don't touch unchanged files, so that Sphinx skips them."""
+    """Update docs/results/ from results/. Don't write unchanged files, so that Sphinx skips these files."""
     target = Path(app.srcdir) / "results"
     pages = {target / f"{study}.rst": study_page(runs) for study, runs in REFERENCES.studies.items()}
     for old in target.glob("*.rst"):
@@ -219,7 +219,7 @@ class SimulationTables(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
-        # In reverse order, the verdicts come first (ways of measuring, then studies), and the capacity comes last.
+        # The reverse order of names puts the verdicts first (ways of measuring, then studies) and the capacity last.
         tables = sorted((Path(self.env.srcdir) / "statistics").glob("*.inc"), reverse=True)
         texts = [table.read_text(encoding="utf-8") for table in tables]
         return self.parse_text_to_nodes("\n".join(texts) or "No table is committed yet.")

@@ -1,4 +1,4 @@
-"""Generate lists of fields and JSON Schemas from the msgspec types of the files."""
+"""Generate lists of fields, and JSON Schemas, from the msgspec types of the project's files."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ TYPES = {
     "trial": (Trial, "A file in trials/."),
     "recipe": (Recipe, "A recipe of an origin."),
 }
-WITH_NUMBER = ("run", "trial")  # files that contain the number of their format
+WITH_NUMBER = ("run", "trial")  # files whose field ``schema`` contains the number of the format
 Table = inspect.DataclassType | inspect.StructType
 
 
 class FieldsOf(SphinxDirective):
-    """Insert the fields of a type, given as ``module:Name``, and the fields of nested types.
+    """Insert the fields of a type and of its nested types. The argument is ``module:Name``.
 
     With the option ``bounds``, the directive also shows allowed values and defaults, for files that users write.
     """
 
     required_arguments = 1
-    option_spec = {"bounds": lambda _: True, "without": str.split}  # noqa: RUF012 - Sphinx reads it
+    option_spec = {"bounds": lambda _: True, "without": str.split}  # noqa: RUF012 - Sphinx requires a class attribute
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
@@ -69,13 +69,13 @@ def lines_of(kind: inspect.Type, bounds: bool, done: set[str]) -> Iterator[str]:
 
 
 def description(kind: inspect.Type) -> str:
-    """Return the description of a field, which its type contains."""
+    """Return the description that a field's type contains."""
     schema = kind.extra_json_schema if isinstance(kind, inspect.Metadata) else None
     return str((schema or {}).get("description", ""))
 
 
 def default(field: inspect.Field) -> str:
-    """Return the default of a field as a sentence, or an empty string if the field isn't set by default."""
+    """Return a sentence with the field's default, or an empty string if no value is set by default."""
     if field.required:
         return " Required."
     return "" if field.default in (None, inspect.NODEFAULT, "") else f" Default: ``{json.dumps(field.default)}``."
@@ -92,12 +92,12 @@ def tables_in(kind: inspect.Type) -> Iterator[Table]:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of a kind of file (a key of TYPES), or of a row of summary.csv (``summary``)."""
+    """Return a JSON Schema. The ``name`` is a key of TYPES, or ``summary`` for a row of summary.csv."""
     kind, title = (None, "A row of summary.csv, as a CSV reader returns it.") if name == "summary" else TYPES[name]
     found = summary() if kind is None else msgspec.json.schema(kind, schema_hook=lambda _: {"type": "object"})
     if reference := found.pop("$ref", None):
         found = {**found["$defs"].pop(reference.rpartition("/")[2]), "$defs": found["$defs"]}
-    if name == "run":  # the class Test has no schema: the work's and the pace's keys are in one table
+    if name == "run":  # msgspec has no schema for Test, whose keys come from the work and the pace
         found["$defs"]["Test"] = {"type": "object", "description": "A test, with the keys of its work and its pace."}
     if name in WITH_NUMBER:
         found["properties"] = {"schema": {"const": SCHEMA}, **found["properties"]}

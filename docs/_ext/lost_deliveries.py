@@ -39,7 +39,7 @@ class LossTest:
 
 
 def loss_test(results: Results, label: str, other: str, test: str) -> LossTest:
-    """Compare the lost deliveries of two setups. The trials of an A/A copy count for the baseline.
+    """Compare the lost deliveries of two setups. The trials of an A/A copy count as trials of the baseline.
 
     Raises:
         LookupError: If one of the setups has no valid trial.

@@ -11,18 +11,18 @@
     :share:`SETUP ROLE [at PATH]: CATEGORY`                            31% (28% to 34%)
 
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or the name of a metric in summary.csv. Without METRIC,
-the role uses the first metric that has verdicts in this kind of test. Ratios are relative to OTHER, or else to the
-study's baseline.
+the role uses the first metric that has verdicts in this kind of test. Ratios are relative to OTHER or, without OTHER,
+to the study's baseline.
 
 VERDICT is the claim of the surrounding sentence: faster, slower, cheaper, dearer, equivalent or inconclusive. A
 difference within the noise floor is inconclusive. For lost deliveries, the verdict is significant or inconclusive. If
 the newest run contradicts the claim, the build fails. A table of advice shows a share of lost deliveries only if it
 differs significantly from the share of OTHER.
 
-* held, opened (for 1,000 requests), left, refused: connections to the database.
-* lost-requests: the sum over all blocks of a deployment.
-* disturbed: the seconds that differ from the seconds before a deployment.
-* downtime: the mean over at least five trials, in milliseconds.
+* held, opened (per 1,000 requests), left, refused: the numbers of connections to the database.
+* lost-requests: the number of requests lost in a deployment, summed over all blocks.
+* disturbed: the number of seconds that a deployment disturbed.
+* downtime: a deployment's mean downtime over at least five trials, in milliseconds.
 * core-share: the CPU time per request, multiplied by the rate.
 * share: the share of a profile's CATEGORY in the CPU time of a role.
 
@@ -158,7 +158,7 @@ class LostDifferenceRole(OfRun):
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         if not request["other"]:
-            raise LookupError("add the other setup: against OTHER")
+            raise LookupError("the role needs another setup. Add 'against OTHER'")
         found = loss_test(results, request["label"], request["other"], request["test"])
         if request["verdict"] not in (None, word := "significant" if found.is_significant else "inconclusive"):
             raise LookupError(f"the newest run shows {word}, {found}: rewrite the sentence")
@@ -166,7 +166,7 @@ class LostDifferenceRole(OfRun):
 
 
 class ColumnRole(OfRun):
-    """Return a count over all valid trials, as a column of a report's table shows it."""
+    """Return a count over all valid trials, in the same format as in a report's table."""
 
     def __init__(self, counted: TrialCount) -> None:
         self._counted = counted
@@ -197,7 +197,7 @@ class ShareRole(Figure):
 
 
 def matched(pattern: re.Pattern[str], request: str) -> re.Match[str]:
-    """Return the match of a role's text with its pattern.
+    """Match the whole text of a role with a pattern, and return the match.
 
     Raises:
         LookupError: If the text doesn't match.
@@ -222,7 +222,7 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
     if found is None:
         own = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
         standings, delta = results.standings, results.study.delta
-        # The estimate of the noise uses all setups of the study.
+        # Compare the observations of all setups, because the estimate of the noise uses them.
         every = compare(own, other, delta, standings=standings, family=Family([label]))
         found = next((one for one in every if one.informative), None)
     if found is None:
@@ -237,7 +237,7 @@ class DowntimeRole(OfRun):
         trials = results.cells[request["label"], request["test"]].valid
         known = [ms for trial in trials if (ms := deployment.downtime_ms(trial)) is not None]
         if len(known) < MIN_DOWNTIMES:
-            raise LookupError(f"only {len(known)} trials contain the downtime, and {MIN_DOWNTIMES} are needed")
+            raise LookupError(f"only {len(known)} trials contain the downtime, but {MIN_DOWNTIMES} are necessary")
         if not any(known):
             return f"0 ms in {len(known)} trials"
         half = stats.t.ppf(0.975, len(known) - 1) * stdev(known) / len(known) ** 0.5

@@ -1,4 +1,4 @@
-"""Create the cost model from the newest committed runs: the CPU time that each server adds, and predictions."""
+"""Create the cost model from the newest committed runs: the CPU time that each server adds, and the predictions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from loadtests.plan.kinds.requests import RPS
 
 STUDY, TEST = "matrix", "throughput"
 HELD_OUT = "techempower"
-# For each study: the test of the view from which the model is created, and the tests of the views that it predicts.
+# For each study: the test whose view determines the model, and the tests whose views the model predicts.
 HELD_OUT_TESTS = {
     HELD_OUT: ("json", ["db", "fortunes", "queries", "updates"]),
     "view-cpu": ("none", ["cpu-1", "cpu-5", "cpu-20", "cpu-50"]),
 }
-TEMPLATE = ("interpreters", "uvicorn-3.11", "gthread-3.11")  # the study of a page with a template, and two setups
+TEMPLATE = ("interpreters", "uvicorn-3.11", "gthread-3.11")  # a study of a page with a template, and two of its setups
 SHOWN = ("wsgi", "asgi")  # HTTP over a channel layer has its own chart
 
 
@@ -40,7 +40,7 @@ WAGTAIL = View("pages of Wagtail's demo", 8.0, 35.0)
 def model() -> CostModel:
     """Return the cost model of the newest run.
 
-    The model contains the largest growth of the cost under ASGI among the held-out views.
+    The model also contains the largest growth of ASGI's cost that was measured with a held-out view.
 
     Raises:
         LookupError: If the run doesn't contain the CPU time of the baseline with a full core.
@@ -53,7 +53,7 @@ def model() -> CostModel:
 
 @cache
 def held_out(study: str = HELD_OUT) -> tuple[HeldOut, ...]:
-    """Return the predictions for a study's held-out views, from the model of its empty view."""
+    """Return predictions for the held-out views of a study, based on a model of the study's empty view."""
     run = REFERENCES.newest(study)
     empty_view, tests = HELD_OUT_TESTS[study]
     found = models.cost_model(run, empty_view)
@@ -73,14 +73,17 @@ def views() -> tuple[View, ...]:
 
 @cache
 def speed() -> float:
-    """Return the factor that converts times of the held-out run to the model's run, from their empty views."""
+    """Return the factor that converts times of the held-out run to times of the model's run.
+
+    The factor is the ratio of the CPU times of the two runs' empty views.
+    """
     empty = models.cost_model(REFERENCES.newest(HELD_OUT), HELD_OUT_TESTS[HELD_OUT][0])
     assert empty is not None
     return model().baseline_ms / empty.baseline_ms
 
 
 def _template_ms() -> float:
-    """Return the template view's own CPU time, scaled by the calibration of the two runs."""
+    """Return the template view's own CPU time, scaled to the model's machine with the calibrations of both runs."""
     run = REFERENCES.newest(TEMPLATE[0])
     found, calibration, own = run.estimate(TEMPLATE[2], TEST, CPU.name), models.calibration_s(run), model()
     assert found is not None

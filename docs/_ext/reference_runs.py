@@ -53,7 +53,7 @@ class Reference:
 
     @property
     def verdict(self) -> str:
-        """The run's result in one line: a sweep's advice, else the first certain answer, else the first answer."""
+        """A line with the run's result: a sweep's advice, otherwise the first certain answer, or the first answer."""
         found = self.page.findings
         certain = found if self.results.study.sweep else [one for one in found if one.certain]
         best = [*certain, *found][0]
@@ -93,7 +93,7 @@ class References:
         """Return the results of a study's newest run.
 
         Raises:
-            LookupError: If the study has no run. The message contains the known studies.
+            LookupError: If the study has no run. The message lists the studies with runs.
         """
         if study not in self.studies:
             raise LookupError(f"there is no reference run of a study {study!r}. Reference runs: {self._names}")
@@ -105,7 +105,9 @@ class References:
 
 
 def newest_profile(setup: str, path: str | None) -> tuple[str, dict[str, Any]]:
-    """Return the folder's name and the profile.json of a setup's newest profile, optionally for a path.
+    """Return the newest profile of a setup: the folder's name, and the content of profile.json.
+
+    If ``path`` is set, ignore profiles of other paths.
 
     Raises:
         LookupError: If there is no such profile.
@@ -150,4 +152,4 @@ def _missing(path: Path, page: Page) -> Iterator[str]:
     return (part for part in needed if not (path / part).exists())
 
 
-REFERENCES = References(RESULTS)  # the committed runs of this build
+REFERENCES = References(RESULTS)  # all modules of a build use these committed runs

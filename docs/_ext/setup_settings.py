@@ -29,7 +29,7 @@ CONCERNS = (
         "Backlog",
         "The number of connections that the kernel holds until the server accepts them. ``defaults.sh`` sets "
         "``BACKLOG`` to 2048 for all servers, or to the kernel's limit if the limit is lower. Each worker of Granian "
-        "has its own socket and backlog. Caddy has no setting, and uses the kernel's limit.",
+        "has its own socket and backlog. Caddy has no such setting, and uses the kernel's limit.",
         "--backlog --endpoint --listen --server-backlog --daemon-backlog socket_backlog backlog listen",
     ),
     Concern(
@@ -47,7 +47,7 @@ CONCERNS = (
     ),
     Concern(
         "Processes and threads",
-        "``WORKERS`` and ``THREADS``, with each server's option names. Setups without ``THREADS`` in this table don't "
+        "The options of each server for ``WORKERS`` and ``THREADS``. Setups without ``THREADS`` in this table don't "
         "use it: a sync or gevent worker has one thread, and under ASGI Django uses as many threads as the requests "
         "need. nginx has a worker for each CPU that the setup may use, and Apache has four processes for clients. "
         "nginx and Apache's processes don't run Django.",
@@ -57,8 +57,8 @@ CONCERNS = (
     ),
     Concern(
         "Simultaneous clients",
-        "The number of connections that a server accepts before further clients wait. If a server has such a setting, "
-        "it is set to a thousand. nginx needs two file descriptors for each request in flight.",
+        "The number of connections that a server accepts before further clients wait. Servers with such a "
+        "setting use a limit of a thousand. nginx needs two file descriptors for each request in flight.",
         "--worker-connections connection_limit asyncore_use_poll MaxRequestWorkers worker_connections "
         "worker_rlimit_nofile",
     ),
@@ -163,7 +163,7 @@ def settings(setup: Setup) -> Iterator[Setting]:
     for section in config.sections():
         if "command" not in config[section]:
             continue
-        words = shlex.split(plain(config[section]["command"]))[3:]  # without taskset -c CORES
+        words = shlex.split(plain(config[section]["command"]))[3:]  # the first three words are taskset -c CORES
         yield from options(words)
         for key in ("numprocs", "socket_backlog"):
             if key in config[section]:
@@ -179,7 +179,7 @@ def plain(text: str) -> str:
 
 
 def options(words: list[str]) -> Iterator[Setting]:
-    """Yield the options of a command line with their values, without the application, which is the last word."""
+    """Yield the options of a command line with their values. The last word is the application, not an option."""
     program, *rest = words
     for at, word in enumerate(rest):
         if word.startswith("-"):

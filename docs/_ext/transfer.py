@@ -15,7 +15,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import ratio
 from loadtests.plan.cost_unit import CPU
 
-Logs = Mapping[tuple[str, str], float]  # ratios by label and test
+Logs = Mapping[tuple[str, str], float]  # logarithms of ratios, by label and test
 
 
 def logs_of(results: Results, without: Sequence[str] = ()) -> Logs:
@@ -45,7 +45,7 @@ class Transfer(FromResults):
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec = {"without": str.split}  # noqa: RUF012 - as docutils defines it
+    option_spec = {"without": str.split}  # noqa: RUF012 - docutils requires a class attribute
 
     def lines(self) -> Iterator[str]:
         yield from [".. list-table::", "   :header-rows: 1", ""]

@@ -107,7 +107,7 @@ def _points(measured_to_ms: float) -> Iterator[dict[str, Any]]:
 
 
 def _many_queries() -> Iterator[dict[str, Any]]:
-    """Yield the points of the ASGI band, from views without queries to the held-out view with the largest growth."""
+    """Yield the points of ASGI's area, between views without queries and the held-out view with the largest growth."""
     asgi = [label for label in shown() if interface(label) == "asgi"]
     for ms in _steps():
         low = min(model().relative(label, ms, model().asgi_growth).low for label in asgi)

@@ -1,8 +1,8 @@
-"""Find the cells of a sweep that may be the best. The set includes the true best cell with 95% confidence.
+"""Find all cells of a sweep that may be the best. With 95% confidence, the true best cell is one of these cells.
 
 The cell that looks best was selected by its figure, so this figure is biased. Therefore, a cell is dropped only if
 another cell is significantly better (Gupta, *On some multiple decision (selection and ranking) rules*, Technometrics 7,
-1965). With the same confidence, no cell is further behind the true best cell than its ``worst`` ratio (Hsu,
+1965). With the same confidence, no cell's ratio to the true best cell is worse than its ``worst`` (Hsu,
 *Constrained simultaneous confidence intervals for multiple comparisons with the best*, Annals of Statistics 12, 1984).
 
 Cells are compared within common blocks, and each cell has its own noise (``moderated``). If all cells were assumed to
@@ -30,8 +30,9 @@ from loadtests.analyse.trimmed import SAME, Array
 class Place:
     """The result of comparing a cell with the best cell.
 
-    ``ratio`` is the cell's ratio to the cell that looks best, and ``worst`` the worst possible ratio to the true best
-    cell (0 or infinity if unknown). ``may_be_best`` means that no other cell is significantly better.
+    ``ratio`` is the cell's figure divided by the figure of the cell that looks best. ``worst`` is the worst possible
+    ratio to the true best cell. It is 0 or infinity if this ratio isn't known. ``may_be_best`` means that no other cell
+    is significantly better.
     """
 
     ratio: float
@@ -45,9 +46,9 @@ def places(
     confidence: float = CONFIDENCE,
     bounds: Bounds | None = None,
 ) -> dict[str, Place]:
-    """Return the place of each cell that has a value.
+    """Compare each cell that has a value with the best cell.
 
-    ``samples`` contains the logarithms of each cell's values by block, and ``bounds`` the blocks in which a cell's
+    ``samples`` contains the logarithms of each cell's values by block. ``bounds`` contains the blocks in which a cell's
     value is a lower bound. If the cells have at most one block in common, every cell may be the best.
     """
     known = {label: sample for label, sample in samples.items() if sample}

@@ -1,13 +1,16 @@
 """Predict the throughput of a view on each server from the CPU time that the server adds to a request.
 
-A request costs ``v + a`` ms of CPU time. ``v`` is the view's own CPU time. ``a`` is the rest, measured with a view that
-does nothing: the server, Django's handler, the middleware and the resolver. ``b`` is the value of ``a`` for the
-baseline. If the servers' cores are full, a server answers ``(v + b) / (v + a)`` times as many requests as the baseline.
+A request costs ``v + a`` ms of CPU time. ``v`` is the view's own CPU time. ``a`` is the CPU time of the server,
+Django's handler, the middleware and the resolver, measured with a view that does nothing. ``b`` is the value of ``a``
+for the baseline. If the servers' cores are full, a server answers ``(v + b) / (v + a)`` times as many requests as the
+baseline.
 
-All times are valid for the machine's speed during the run. Times from another run are scaled by its calibration loop.
+All times are valid for the machine's speed during the run. Times from another run are scaled by the ratio of the
+calibration times of both runs.
 
-``HeldOut`` measures the model's limits. Under ASGI, a view with many queries costs more than ``v`` and doesn't fill its
-core. ``growth`` is this extra time as a share of ``v``. Intervals cover the noise between trials, not model errors.
+``HeldOut`` compares the model's predictions with measured values. Under ASGI, a view with many queries costs more than
+``v`` and doesn't fill its core. ``growth`` is this extra time as a share of ``v``. Intervals cover the noise between
+trials, not model errors.
 """
 
 from __future__ import annotations
@@ -54,7 +57,8 @@ class CostModel(msgspec.Struct, frozen=True):
         source: The name of the study and the date of the run.
         baseline_ms: ``b``.
         added_ms: ``a - b`` by label, with simultaneous 95% intervals from ratios within blocks.
-        partly_idle: The labels that didn't fill the servers' cores, so that their ``a`` isn't known.
+        partly_idle: The labels of setups that didn't keep the servers' cores fully busy, so that ``a`` isn't known for
+            these setups.
         calibration_s: The median time of the calibration loop during the run, or None if it wasn't measured.
         asgi_growth: The largest ``growth`` that was measured under ASGI.
     """
@@ -131,7 +135,7 @@ def cost_model(results: Results, test: str) -> CostModel | None:
 
 
 def held_out(model: CostModel, results: Results, tests: list[str]) -> Iterator[HeldOut]:
-    """Yield the prediction for each server in each of ``tests``, from the model of another test of the same run."""
+    """Yield a prediction for each server in each of ``tests``. The model is from another test of the same run."""
     baseline = baseline_of(results)
     assert baseline is not None
     for test in tests:

@@ -3,19 +3,19 @@
 The figures are logarithms, so means are geometric. Means of at least ``trimmed.ENOUGH`` blocks are trimmed. There are
 two kinds of intervals:
 
-- If the noise of both setups is known from the whole test (``moderated``): Student's t with the degrees of freedom of
-  the summed variances (Satterthwaite, *An approximate distribution of estimates of variance components*, Biometrics
-  Bulletin 2, 1946).
-- Otherwise, from the sample only: Student's t, or for a trimmed mean, a studentised bootstrap from the normal
-  distribution. Ten blocks are too few for resampling, and the limits of a percentile bootstrap can't be outside the
-  range of the data.
+- If the noise of both setups is estimated from all setups of the test (``moderated``), the interval uses Student's t
+  with the degrees of freedom of the summed variances (Satterthwaite, *An approximate distribution of estimates of
+  variance components*, Biometrics Bulletin 2, 1946).
+- If the noise is estimated only from the sample, the interval uses Student's t, or for a trimmed mean, a studentised
+  bootstrap from the normal distribution. Ten blocks are too few for resampling, and the limits of a percentile
+  bootstrap can't be outside the range of the data.
 
 The distribution of the noise matters little: heavy tails make the intervals wider rather than too narrow, and the log
 ratio of equal setups is symmetric for any distribution of their noise.
 
 Each interval has Bonferroni's level, so that all intervals hold simultaneously with 95% confidence, however they
-correlate. Holm's procedure would gain nothing, because a false claim remains possible for each comparison: a difference
-in either direction, or equivalence.
+correlate. Holm's procedure would gain nothing, because each comparison can always lead to a false claim, either of a
+difference in one direction or of equivalence.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def alone(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
 
 
 def by_itself(values: Sequence[float], error: float) -> Interval:
-    """Return an interval from one sample without other knowledge. It is wrong with probability ``error``."""
+    """Return an interval based on only one sample. The interval is wrong with probability ``error``."""
     sample = np.array(values, dtype=float)
     if len(sample) < 2 or not trimmed.finite(sample, trimmed.cut_of(len(sample))):
         return Interval(middle(sample), -inf, inf, "none")
@@ -89,7 +89,7 @@ def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
 
 
 def opened(interval: Interval, below: bool, above: bool) -> Interval:
-    """Return the interval, with an open lower end if ``below`` and an open upper end if ``above``."""
+    """Return the interval with an open lower end if ``below`` is true, and an open upper end if ``above`` is true."""
     low, high = -inf if below else interval.low, inf if above else interval.high
     return replace(interval, low=low, high=high)
 
@@ -111,7 +111,7 @@ def equal(value: float, count: int, error: float) -> Interval:
 
 
 def middle(values: Array) -> float:
-    """Return the median of values that may be infinite, or NaN between both infinities or without values."""
+    """Return the median. It is NaN if there are no values, or if the two middle values are minus and plus infinity."""
     if not len(values):
         return nan
     with np.errstate(invalid="ignore"):

@@ -1,8 +1,8 @@
 """Compare the measured rate with the limit of Little's law for requests that wait for an origin.
 
-If a setup's threads or pool connections limit its concurrency, the setup answers at most one request per thread or
-connection in each mean service time of the origin, however little CPU time a request costs. The origin measures its own
-service time.
+If a setup's threads or pool connections limit its concurrency, each thread or connection answers at most one request
+during the origin's mean service time, however little CPU time a request costs. The origin measures its own service
+time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
 from loadtests.records import OriginObservation, Result, Trial
 
-AGREES = 0.03  # The relative error of a rate over a few seconds, because of the start and the end of the load.
+AGREES = 0.03  # The start and the end of the load cause this relative error in a rate over a few seconds.
 ERRORS_OF_CHANCE = 2.0  # The allowed difference of a count, in standard errors.
 THREADS = re.compile(r"%\(ENV_(BENCH_)?THREADS\)s")  # Matches the supervisor file of a setup with a thread pool.
 FETCH = "/fetch"  # Part of the path of each view that fetches through a connection pool.
@@ -36,11 +36,11 @@ class Concurrency:
 class Waiting:
     """A setup in a test in which each request waits for an origin with a constant latency. Rates are per second.
 
-    ``own`` is the setup's concurrency, and ``effective`` the smaller of ``own`` and the test's connections.
-    ``service_s`` is the origin's mean service time. ``sent`` is the rate of sent requests (None in a closed loop), and
-    ``measured`` the rate of successful ``answers``, for which the setup used ``cpu_cores``. ``grew_mb`` is the growth
-    of the setup's memory from rest to peak. The calculation doesn't hold with ``given_up`` requests, because threads
-    still work on these requests.
+    ``own`` is the setup's concurrency, and ``effective`` is the smaller of ``own`` and the number of the test's
+    connections. ``service_s`` is the origin's mean service time. ``sent`` is the rate of sent requests (None in a
+    closed loop), and ``measured`` is the rate of successful ``answers``. The setup used ``cpu_cores`` for these
+    answers. ``grew_mb`` is the growth of the setup's memory from rest to peak. If the load generator gave up requests
+    (``given_up``), the calculation doesn't hold, because threads still work on these requests.
     """
 
     label: str
@@ -83,7 +83,7 @@ class Waiting:
 
 
 def waiting(results: Results, test: Test) -> list[Waiting]:
-    """Return the setups in a test for which the limit of Little's law can be calculated."""
+    """Return the setups for which the limit of Little's law can be calculated in a test."""
     found = (_of_setup(results, test, label) for label in results.labels_in(test.name))
     return [one for one in found if one is not None]
 
@@ -136,7 +136,7 @@ def _sent(result: Result) -> float:
 
 
 def _concurrency(results: Results, test: Test, label: str) -> Concurrency | None:
-    """Return the number of the setup's threads or pool connections (the smaller), or None if neither is known."""
+    """Return the number of the setup's threads or pool connections, whichever is smaller, or None if unknown."""
     if not any(FETCH in request.path for request in test.requests):
         return None
     entry = next(entry for entry in results.study.entries if entry.label == label)

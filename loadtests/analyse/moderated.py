@@ -3,10 +3,11 @@
 In the model, the logarithm of a figure is the sum of a setup's effect, a block's effect and noise. Each setup has its
 own noise. The difference of two setups in a block has the noise of both and no block effect, so the variances of all
 such differences determine the variance of each setup (Grubbs, *On estimating precision of measuring instruments and
-product variability*, Journal of the American Statistical Association 43, 1948). With four blocks these estimates are
-inaccurate, so each is moved towards the common variance. The more similar the variances are, the further they move, as
-with genes that were measured on a few chips (Smyth, *Linear models and empirical Bayes methods for assessing
-differential expression in microarray experiments*, Statistical Applications in Genetics and Molecular Biology 3, 2004).
+product variability*, Journal of the American Statistical Association 43, 1948). With four blocks, these estimates are
+inaccurate, so each estimate is moved towards the common variance. The more similar the variances are, the further the
+estimates are moved. The method comes from the analysis of genes that were measured on a few chips (Smyth, *Linear
+models and empirical Bayes methods for assessing differential expression in microarray experiments*, Statistical
+Applications in Genetics and Molecular Biology 3, 2004).
 
 A noisy setup doesn't benefit from quiet setups: the added degrees of freedom are limited, and the larger of the setup's
 own variance and the moderated variance is used. A single variance for all setups would triple the errors of studies
@@ -30,7 +31,7 @@ from loadtests.analyse import trimmed
 from loadtests.analyse.trimmed import SAME, Array
 
 MIN_BLOCKS = 3
-MIN_SETUPS = 3  # The noise of only two setups can't be separated.
+MIN_SETUPS = 3  # From two setups, only the sum of their noise can be estimated.
 # The largest weight of the other setups' noise, in degrees of freedom. With a larger weight, simulated studies whose
 # baseline is three times noisier are wrong in 6 to 8% of cases instead of 5%.
 MAX_PRIOR = 4.0
@@ -73,7 +74,8 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
         return known
     count = len(rows)
     blocks = np.isfinite(values[rows]).sum(axis=1)
-    # The variance of one setup is known slightly less accurately than the variance of a difference of two setups.
+    # The variance of one setup is estimated slightly less accurately than the variance of a difference between two
+    # setups, so it has fewer degrees of freedom.
     freedoms = np.array([trimmed.scale(int(one)).freedom for one in blocks]) * (count - 2) / (count - 1)
     prior, common = _prior(own, float(np.mean(freedoms)), min(float(np.median(blocks)) - 2, MAX_PRIOR))
     own = np.maximum(own, 0.0)
@@ -124,7 +126,8 @@ def _prior(own: Array, freedom: float, most: float) -> tuple[float, float]:
     The weight comes from the spread of the log variances (Smyth, 6.2).
     """
     count = len(own)
-    # The variance of the residuals of an additive model of setup and block is never negative.
+    # Use the variance of the residuals of an additive model of setup and block, because this variance is never
+    # negative.
     observed = ((count - 2) * own + own.mean()) / (count - 1)
     logs = np.log(np.maximum(observed, FLOOR * max(float(np.median(observed)), SAME**2)))
     excess = float(logs.var(ddof=1)) - float(special.polygamma(1, freedom / 2))

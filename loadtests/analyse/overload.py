@@ -1,7 +1,7 @@
 """Decide whether a setup met the requirements of a test: failures, losses, and a sustained rate.
 
-A rate is judged by errors and by a growing backlog, like a probe of a capacity search without limits for response
-times. The response times of an overloaded setup aren't meaningful, because they depend on the duration of the test.
+A rate is judged by errors and by a growing backlog, as in a capacity search that has no limits for response times. The
+response times of an overloaded setup aren't meaningful, because they depend on the duration of the test.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from loadtests.plan.objective import MAX_ERRORS, MAX_MISSING
 from loadtests.records import Result, Second, Trial
 
 FAILED = MAX_ERRORS  # Above this share of failed requests, the answered requests no longer represent the setup.
-LOST = MAX_MISSING  # Above this share of missing deliveries, a setup loses messages.
+LOST = MAX_MISSING  # Above this share of missing deliveries, a setup is reported as losing messages.
 GROWTH = 0.01  # A backlog grows if more than this share of the requests is added to it.
 GROWTH_P = 0.05  # A backlog grows steadily if Kendall's rank correlation of backlog and time has a smaller p-value.
 STEADY = 1.895  # In slices, a backlog grows steadily above this t value (Student's t, the same p, eight slices).
@@ -156,7 +156,8 @@ def unconnected_share(trials: Sequence[Trial]) -> float:
 def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
     """Return whether the number of outstanding requests rises steadily, by more than 1% of the rate each second.
 
-    By Little's law, the backlog is the rate times the response time, so rising response times also count.
+    By Little's law, the backlog is the rate times the response time, so rising response times also make the backlog
+    grow.
     """
     sending = [second for second in timeline if second.sent]
     settled = backlog(sending)[int(len(sending) * SETTLING) :]
@@ -180,7 +181,7 @@ def backlog(timeline: Sequence[Second]) -> list[int]:
 
 
 def slices_pile_up(backlog: Sequence[int], planned: int) -> bool:
-    """Return whether the slices steadily leave a backlog that is above 1% of all ``planned`` requests in total.
+    """Return whether the slices end with steady backlogs that add up to more than 1% of the ``planned`` requests.
 
     Each slice starts without a backlog, so an overload is visible in each slice. A single open request is normal,
     although it is more than 1% of a short slice at a low rate.
@@ -199,7 +200,7 @@ def _sustained(trial: Trial, rate: float) -> bool:
         return True
     if failed_share([trial]) > FAILED:
         return False
-    # A server may accept messages that it doesn't deliver in time.
+    # A server may accept messages that it doesn't deliver in time, so also check the backlog of deliveries.
     if result.deliveries and slices_pile_up(result.deliveries.backlog, result.deliveries.expected):
         return False
     if len(result.backlog) > 1:
@@ -208,7 +209,7 @@ def _sustained(trial: Trial, rate: float) -> bool:
 
 
 def _sustained_rate(result: Result) -> float:
-    """Return the lower of two rates: of successful requests, and of requests whose deliveries were in time."""
+    """Return the rate of successful requests or the rate of requests with deliveries in time, whichever is lower."""
     deliveries = result.deliveries
     if deliveries is None or not deliveries.expected:
         return result.rate

@@ -2,7 +2,8 @@
 
 The figures of an *invalid* trial don't describe the server, for example because the load generator was saturated, the
 contract was broken, a process ended, or the clock was changed. Such a trial is shown and repeated once, but isn't part
-of any mean. The figures of a *doubtful* trial describe the server on a disturbed machine. They count, with a flag.
+of any mean. The figures of a *doubtful* trial describe the server on a disturbed machine. These figures are used in
+means, and the trial has a flag.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Reason(Enum):
     did_not_recover = (
         SETUPS,
         "the server stopped answering and did not recover",
-        "Read the end of the server's log: a view may block all threads. If a search overloaded it, lower max_rate.",
+        "Read the end of the server's log. A view may block all threads. If a search is the cause, lower max_rate.",
     )
     connection_lost = (
         MACHINES,
@@ -84,7 +85,7 @@ class Reason(Enum):
         MACHINES,
         "the processes of the load generator measured different times or failures, and noise doesn't explain the "
         "difference",
-        "Check other load on the client host with the slower answers, and its network to the servers.",
+        "Check the client host with the slower answers for other load, and check its network to the servers.",
     )
     send_lag = (
         MACHINES,
@@ -180,7 +181,8 @@ RETIRED = frozenset({"send_lag_seen"})
 SETUPS_OWN, MACHINES_OWN = (frozenset(one for one in Reason if one.whose == whose) for whose in ("setup", "machine"))
 
 
-# If a trial is invalid only for these reasons, its figures are shown as unverified: they describe more than the setup.
+# If a trial is invalid only for these reasons, its figures are shown as unverified, because other load or the load
+# generator also affected them.
 UNVERIFIED = MACHINES_OWN - {Reason.connection_lost, Reason.engine_failed, Reason.clock_jumped}
 
 

@@ -35,8 +35,8 @@ class Cell:
     def unverified(self) -> tuple[Trial, ...]:
         """The last trial of each block, if contention or the load generator made all trials with a result invalid.
 
-        An attempt without a result doesn't count, unless the setup is at fault: if the harness loses a worker or the
-        connection to a host, it repeats the trial.
+        An attempt without a result is ignored unless the setup is at fault, because the harness repeats a trial if it
+        loses a worker or the connection to a host.
         """
         measured = [trial for trial in self.invalid if trial.result or is_setups_own(trial.flags)]
         if self.valid or not all(is_unverified(trial.flags) for trial in measured):
@@ -48,7 +48,7 @@ class Results:
     """The results of a run, whose files are read only once.
 
     ``labels`` and ``tests`` are in the study's order. ``roles`` contains the roles of the charged processes, and
-    ``uncharged`` the roles of the supporting services.
+    ``uncharged`` contains the roles of the supporting services.
     """
 
     def __init__(self, run: Run) -> None:

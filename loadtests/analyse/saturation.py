@@ -19,8 +19,8 @@ SERVER_ROLES = ("web", "worker", "proxy")  # other roles are services, which SER
 def busy_share(trial: Trial) -> float | None:
     """Return how busy the servers' cores were in a trial, as a share of the time that other load didn't use.
 
-    Services on these cores count. A single worker can't fill several cores, so a process that fills one core counts
-    as much as full cores.
+    The CPU time of services on these cores is included. A single worker can't use several cores, so if one process
+    keeps a core busy, the servers' cores are also regarded as busy.
 
     Returns:
         The share, or None if the trial doesn't contain the CPU time of all processes.
@@ -30,7 +30,8 @@ def busy_share(trial: Trial) -> float | None:
         return None
     services_apart = set(trial.cores.get("services", cores)) != set(cores)
     own = [one.cpu_s for one in trial.processes if not services_apart or one.role in SERVER_ROLES]
-    # The processes were observed for longer than the measured load, so their CPU time includes more requests.
+    # The processes were observed for longer than the measured load, so their CPU time includes the cost of more
+    # requests.
     billed = result.ok if result.billed is None else result.billed
     if not own or not billed:
         return None

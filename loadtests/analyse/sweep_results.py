@@ -17,7 +17,7 @@ from loadtests.plan.sweep import Sweep
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measure:
-    """The decisive metric of a test, by which the cells of a sweep are compared."""
+    """The decisive metric of a test. The cells of a sweep are compared in this metric."""
 
     test: Test
     metric: Metric
@@ -25,7 +25,7 @@ class Measure:
 
 
 class SweepResults:
-    """The results of a sweep. ``labels`` are its cells in the study's order."""
+    """The results of a sweep. ``labels`` contains the labels of the cells in the study's order."""
 
     def __init__(self, results: Results, sweep: Sweep) -> None:
         self.results = results
@@ -60,7 +60,7 @@ class SweepResults:
         return by_measure
 
     def _fails(self, label: str, measure: Measure) -> bool:
-        """Return whether too many requests of a cell failed, so that its percentiles don't count."""
+        """Return whether too many requests of a cell failed, so that its percentiles aren't meaningful."""
         return not measure.metric.more_is_better and self.results.standings[label, measure.test.name].fails
 
     @cached_property

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 ENOUGH = 8  # with fewer blocks, Student's t finds more differences in simulations, even with one bad block
 SHARE = 10
-RESAMPLES = 50_000  # noise samples for quantiles; with sixty comparisons, 40 samples are beyond the limits of each
+RESAMPLES = 50_000  # The number of noise samples. With sixty comparisons, 40 samples are outside each interval.
 SEED = 20161108
 SAME = 1e-12  # smaller differences of logarithms are rounding errors
 

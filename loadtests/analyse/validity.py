@@ -30,7 +30,8 @@ def judge(
 def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[Flag]:
     if evidence.started is False:
         yield Reason.server_did_not_start.flag()
-    # Stray deliveries have their own reason, except in a search, where they count as differences.
+    # Stray deliveries have their own reason, except in a search, which counts stray deliveries as differences from the
+    # contract.
     stray = result.stray if result else 0
     if (differences := (evidence.contract_differences or 0) - stray) > 0:
         yield Reason.contract_broken.flag(plural(differences, "difference"))
@@ -74,7 +75,7 @@ def _journeys_lost(result: Result | None) -> Iterator[str]:
 
 
 def _send_lag(result: Result | None) -> Iterator[Flag]:
-    """Flag a scheduling delay that is too large for the median. Other percentiles are hidden without a flag."""
+    """Flag a scheduling delay that is a large share of the median. Other percentiles are hidden without a flag."""
     if result is None:
         return
     delay = ANSWERS if result.deliveries is None else LAG

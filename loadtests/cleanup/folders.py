@@ -33,7 +33,7 @@ def make(kind: str, *, memory: bool) -> Path:
 
     Args:
         kind: A part of the folder's name.
-        memory: Whether to create the folder in memory if possible. Its path is then short enough for sockets.
+        memory: Whether to create the folder in memory if possible, with a path that is short enough for sockets.
     """
     remove_abandoned()
     name = f"bench-{kind}-{os.getpid()}-{_started(os.getpid())}-{_space()}-"
@@ -60,7 +60,7 @@ def _short_place() -> str:
 def end_processes(folder: str) -> None:
     """Kill all processes whose RUN_DIR is ``folder``, and their descendants, and wait until they have ended.
 
-    This is only needed if the guard was killed before it could end the processes.
+    This function is only needed if the guard was killed before it could end the processes.
     """
     end = time.monotonic() + KILLED_WITHIN_S
     while (left := _processes(folder)) and time.monotonic() < end:
@@ -93,7 +93,8 @@ def _processes(folder: str) -> list[psutil.Process]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get("RUN_DIR") == folder and process.status() != psutil.STATUS_ZOMBIE:
-                # Redis and nginx overwrite their environment, but their parent supervisord doesn't.
+                # Include the children, because Redis and nginx overwrite their environment. Their parent,
+                # supervisord, doesn't.
                 found += [process, *process.children(recursive=True)]
     return found
 

@@ -26,13 +26,13 @@ GRACE_S = float(os.environ.pop("GUARD_GRACE_S", "5"))
 REMOVES = os.environ.pop("GUARD_REMOVES", None)
 
 SHARED_MEMORY = "/dev/shm"
-CANNOT_BE_RUN = 127  # the exit status in a shell
+CANNOT_BE_RUN = 127  # the exit status of shells for a command that can't be run
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(command: list[str]) -> int:
-    """Run the command. Return its exit status as in a shell, or 0 if the guard ended it because the input closed."""
+    """Run the command. Return its exit status as in a shell, or 0 if the guard's standard input closed first."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -57,7 +57,7 @@ def main(command: list[str]) -> int:
         return child.returncode if child.returncode >= 0 else 128 - child.returncode
     finally:
         _end(child)
-        # Remove the servers' folder, and shared memory named after it (shm_overview(7)).
+        # Remove the servers' folder, and the shared memory whose name contains the folder's name (shm_overview(7)).
         if REMOVES:
             shutil.rmtree(REMOVES, ignore_errors=True)
             name = glob.escape(os.path.basename(REMOVES))

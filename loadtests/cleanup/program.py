@@ -89,8 +89,8 @@ def output(
 
     Raises:
         UserError: If the command fails or takes longer than ``within_s`` seconds. The message contains ``failure`` and
-            the reason, which is the last line of standard error. With a ``log``, the reason is the start of standard
-            error, and the log contains all of standard error.
+            the reason, which is the last line of standard error. If ``log`` is set, the reason is the start of
+            standard error, and the log contains all of standard error.
     """
     try:
         ended = run(command, within_s, cwd, env)
@@ -109,7 +109,7 @@ def output(
 def running(command: Sequence[str], cores: Iterable[int]) -> Iterator[subprocess.Popen[str]]:
     """Run a command on ``cores`` until the end of the context."""
     allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores)  # child processes inherit the cores, and the guard has no option for cores
+    os.sched_setaffinity(0, cores)  # the guard has no option for cores, but inherits the cores of this process
     try:
         pipe = subprocess.PIPE
         # The guard has its own session, so that Ctrl-C reaches only this process, which then ends the guard.
@@ -128,7 +128,7 @@ def line(process: subprocess.Popen[str], failure: str) -> str:
     """Return the next line that a running process prints.
 
     Raises:
-        UserError: If the process ends instead. The message contains ``failure`` and the reason.
+        UserError: If the process ends before it prints a line. The message contains ``failure`` and the reason.
     """
     assert process.stdout
     if printed := process.stdout.readline():

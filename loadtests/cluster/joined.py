@@ -28,7 +28,7 @@ LOOK_EVERY_S = 0.5
 
 
 def join(host: str, port: int, token: str, within_s: float = MASTER_WITHIN_S) -> None:
-    """Take part in a run until it ends, and then end this process.
+    """Take part in a run until the run ends, and then end this process.
 
     Args:
         host: The master's host.

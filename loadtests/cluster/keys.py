@@ -1,7 +1,7 @@
 """Encrypt the messages between Locust's master and workers (CurveZMQ, curvezmq.org).
 
 A worker accepts only the master whose public key its token contains. The master accepts only workers with the workers'
-key, which it checks over ZAP (rfc.zeromq.org/spec/27).
+key, and checks this key over ZAP (rfc.zeromq.org/spec/27).
 """
 
 from __future__ import annotations

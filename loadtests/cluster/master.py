@@ -1,8 +1,9 @@
 """Run Locust's master between the harness and the workers of a load: ``python -m loadtests.cluster.master``.
 
-The first line of input contains the run's ``token``. Its keys encrypt all connections (keys.py), so a client without
-the workers' token can neither send nor receive data. The master listens on the loopback interface, unless the first
-line contains another ``host`` and ``port``. After that, the master writes ``{"event": "listening", "port": <n>}``.
+The first line of input contains the run's ``token``. Keys that are derived from the token encrypt all connections
+(keys.py), so a client without the workers' token can neither send nor receive data. The master listens on the loopback
+interface, unless the first line contains another ``host`` and ``port``. As soon as it is listening, the master
+writes ``{"event": "listening", "port": <n>}``.
 
 Each further line consists of a worker's number, a space, and a message. Lines of input contain messages from the
 harness to the worker, and lines of output contain events from the worker. If the first line contains a ``host``, users
@@ -10,8 +11,8 @@ start the workers and the master numbers the workers. Otherwise, the harness has
 refuses a worker with a wrong number.
 
 For a worker that has been silent for too long, the master writes the event ``lost``. For a worker that sends binary
-data or too much text, it writes the event ``nonsense``. Invalid messages are dropped. The master ends when its standard
-input closes, and the workers end with the master.
+data or too much text, the master writes the event ``nonsense``. Invalid messages are dropped. The master ends when its
+standard input closes, and the workers end with the master.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from locust.rpc import zmqrpc
 from loadtests.cluster.keys import secure_master
 from loadtests.hosts import wire
 
-BEATS = 9  # the number of heartbeats that a worker may miss, one per second
+BEATS = 9  # the number of heartbeats that a worker may miss; each worker sends one heartbeat per second
 LOOK_EVERY_S = 0.5
 SENT_WITHIN_S = 0.5  # the time to deliver the last messages
 LOST = json.dumps({"event": "lost"})

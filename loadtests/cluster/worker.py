@@ -10,10 +10,10 @@ The first line of input is JSON:
 * ``program``: the load program.
 * ``port``: the port of the master on this machine. The ``PORT`` argument overrides it.
 * ``core``: the core for the load program.
-* ``apart``: whether the harness runs on another machine. In that case the worker locks this machine for other runs,
-  uses the last core, and reports the digests of its files.
+* ``apart``: whether the harness runs on another machine. In that case the worker uses the last core, reports the
+  digests of its files, and locks this machine, so that no other run can use it.
 
-The worker answers these messages with an ``answer`` event and forwards most others to the load program:
+The worker answers these messages with an ``answer`` event and forwards most other messages to the load program:
 
 * ``look``: returns the monotonic clock of this machine in milliseconds.
 * ``spin``: returns the seconds that a fixed amount of CPU work takes.
@@ -93,7 +93,7 @@ class Generating:
                 return
             event = json.loads(line)
             if event["event"] == "ready":
-                node.demote(event.get("helpers", []))  # the harness may be on another machine than these threads
+                node.demote(event.get("helpers", []))  # a harness on another machine can't demote these threads
                 event["helpers"] = []
             say(event)
         if (status := self._popen.wait()) < 0 and not self._ended:
@@ -113,7 +113,7 @@ class Carrier:
         self._inbox: Queue[str] = Queue()
         self._kept: Queue[Event] | None = None
         self._program: Generating | Injecting | None = None
-        self._begun: dict[str, Event] = {}  # the last message that started each load without a result
+        self._begun: dict[str, Event] = {}  # for each load without a result, the last message that started the load
         self.take(program, core)
         runner.register_message(TO_WORKER, lambda environment, msg: self._inbox.put(msg.data))
 
@@ -122,8 +122,8 @@ class Carrier:
 
         Args:
             program: The name of the program, or an empty string for no program.
-            core: The core for the program. If it is None, the program isn't pinned, and this machine's last core is
-                calibrated and observed.
+            core: The core for the program. If the core is None, the program isn't pinned, and this machine's last core
+                is calibrated and observed.
         """
         if isinstance(self._program, Generating):
             self._program.end()
@@ -132,14 +132,14 @@ class Carrier:
         self._watch = CoreWatch(self._core)
 
     def carry(self) -> None:
-        """Handle the harness's messages until the process ends."""
+        """Process the harness's messages until this process ends."""
         for text in self._inbox:
             self._do(json.loads(text))
 
     def keep(self) -> str:
         """End the loads that have no result yet, and save their measurements to a file in the cache folder.
 
-        The worker calls this method when the master is gone. The method also removes such files that are older than a
+        The worker calls this method when the master is gone. The method also removes saved files that are older than a
         week.
 
         Returns:
@@ -163,7 +163,7 @@ class Carrier:
         return file.name
 
     def _heard(self, last: str, times: int) -> list[Event]:
-        """Return the program's events until ``last`` has occurred ``times`` times, but wait KEPT_WITHIN_S at most."""
+        """Return the program's events until ``last`` has occurred ``times`` times or KEPT_WITHIN_S has passed."""
         assert self._kept is not None
         heard: list[Event] = []
         with gevent.Timeout(KEPT_WITHIN_S, False):
@@ -232,7 +232,7 @@ def connected(host: str, port: int, why: str) -> Any:
     Args:
         host: The master's host.
         port: The master's port.
-        why: The probable reason for a failure, for the message.
+        why: The probable reason for a failure, which the error message contains.
 
     Raises:
         UserError: If no master answers.
@@ -248,7 +248,7 @@ def connected(host: str, port: int, why: str) -> Any:
 
 
 def _own_core(message: Event) -> int:
-    """Return the core in the harness's message if this machine has that core, or else the n-th core from the last."""
+    """Return the core in the harness's message if this machine has that core, or else the n-th core from the end."""
     allowed, core = cores.all_of(), int(message.get("core", -1))
     return core if core in allowed else allowed[-1 - message.get("nth", 0) % len(allowed)]
 

@@ -1,4 +1,4 @@
-"""``advise``: search for good knobs of a setup."""
+"""``advise``: search for good values of a setup's knobs."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def _require_no_setup_options(context: typer.Context) -> None:
     """Refuse options that only work with a setup, because the study defines their values.
 
     Raises:
-        UserError: If there is such an option.
+        UserError: If the command line contains such an option.
     """
     for name in given(context):
         if name in ("--path", "--rate"):
-            raise UserError(f"the study defines the requests; {name} only works with a setup")
+            raise UserError(f"{name} only works with a setup, because the study defines the requests. Leave out {name}")
 
 
 def _headline(search: KnobSearch, execution: Execution) -> str:

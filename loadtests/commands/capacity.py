@@ -24,7 +24,7 @@ def command(
     header: Annotated[list[str] | None, typer.Option(help="Header: 'Host: example.com'; may be repeated.")] = None,
     objective: Annotated[str, typer.Option(help="Objective, such as 'p99<50ms, errors<0.1%'.")] = "p99<50ms",
     start_rate: Annotated[
-        float, typer.Option(help="First rate to try, in requests (over ws://, messages) per second.")
+        float, typer.Option(help="First rate to try, in requests per second, or over ws:// in messages per second.")
     ] = 100.0,
     max_rate: Annotated[float, typer.Option(help="Highest rate to try.")] = 100_000.0,
     probe_time: Annotated[str, typer.Option(help="Duration of the first probe at a rate.")] = "2s",
@@ -34,7 +34,7 @@ def command(
         int | None, typer.Option(help="Maximum number of connections. Over ws://, the exact number, 50 by default.")
     ] = None,
     size: MessageSize = None,
-    max_time: Annotated[str | None, typer.Option(help="Time limit of the search: 5m; none by default.")] = None,
+    max_time: Annotated[str | None, typer.Option(help="Time limit of the search, such as 5m; none by default.")] = None,
     allow_remote: AllowRemote = False,
     anyway: Anyway = False,
     as_json: AsJson = False,
@@ -72,14 +72,14 @@ def command(
         result += f"; try --max-time {math.ceil(enough_s / 60)}m"
     if as_json:
         say_json(dataclasses.asdict(found.record()))
-    if found.capacity.rate is None:  # exit with an error, so that a script doesn't have to read the sentence
+    if found.capacity.rate is None:  # exit with an error, so that scripts don't have to parse the output
         fail(result)
     if not as_json:
         say(result)
 
 
 class _ProbeLines:
-    """Print a line on standard error for each probe. Count repeated probes with the same outcome."""
+    """Print a line on standard error for each probe, but only a number for repeated probes with the same outcome."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
@@ -87,7 +87,7 @@ class _ProbeLines:
         self._again = 0
 
     def add(self, probed: Probed) -> None:
-        """Print a judged probe."""
+        """Print a probe and its outcome, unless both are the same as in the last line."""
         probe, judgement = probed.probe, probed.judgement
         if (probe, judgement.outcome) == self._last:
             self._again += 1

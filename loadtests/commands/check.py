@@ -23,12 +23,16 @@ NO_LOG = ": its logs are empty. Set DEBUG or add a console handler to LOGGING to
 def command(
     setups: Annotated[
         list[str] | None,
-        typer.Argument(help="Names of setups: a b or a,b; all by default.", autocompletion=completion.setup_list),
+        typer.Argument(
+            help="Names of setups, such as a b or a,b. All setups by default.", autocompletion=completion.setup_list
+        ),
     ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
     variant: Variants = None,
-    every: Annotated[bool, typer.Option("--all", help="Show why setups are skipped or requests not sent.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show why setups are skipped and why requests aren't sent.")
+    ] = False,
     *,
     own: Own,
 ) -> None:
@@ -55,7 +59,7 @@ def command(
         if checked.errors:
             fail("the project doesn't work, so nothing can be compared. Read the errors above")
         if checked.only_redirects:
-            others = "every page redirects, so no view was compared; name other pages with --path"
+            others = "every page redirects, so no view was compared. Name other pages with --path"
             fail(f"{checked.redirects[0]} ({others})")
         if checked.failed and not checked.differences:
             fail(f"{plural(len(checked.failed), 'setup')} did not start")
@@ -79,10 +83,10 @@ def print_check(checked: Check, every: bool = True) -> None:
         left_out = {"skipped": len(checked.skipped), "received fewer requests": len(checked.not_asked)}
         parts = [f"{plural(count, 'setup')} {how}" for how, count in left_out.items() if count]
         say(f"{', '.join(parts)} (--all shows the reasons)")
-    for request, status in checked.unexpected:
+    for request, status, hint in checked.unexpected:
         say(
             f"note: the answer to {request.method} {request.path} has status {status}, but `run` requires "
-            f"{request.status}"
+            f"{request.status}{hint}"
         )
     if checked.varying:
         pages = ", ".join(f"{request.method} {request.path}" for request in checked.varying) if every else ""
@@ -96,7 +100,7 @@ def print_check(checked: Check, every: bool = True) -> None:
         _line(checked.compared[0].name, "bold red", f": {request.method} {request.path}: {given}")
     for difference in checked.differences:
         request = difference.request
-        _line(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
+        _line(difference.setup, "bold red", f": {request.method} {request.path}")
         say(f"    {checked.compared[0].name} answered {difference.expected}")
         say(f"    {difference.setup} answered {difference.given}")
     for name, log in checked.logs.items():

@@ -25,7 +25,7 @@ class Format(str, enum.Enum):
 def command(
     run: Annotated[Path, typer.Argument(help="Run folder, or its name in results/.", autocompletion=completion.runs)],
     other: Annotated[
-        Path | None, typer.Argument(help="Other run to compare with.", autocompletion=completion.runs)
+        Path | None, typer.Argument(help="Second run, to compare with the first run.", autocompletion=completion.runs)
     ] = None,
     setups: Annotated[
         str,
@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Compare two runs, or the setups of one run.
 
-    For two runs, also shows what else differs, such as the machine.
+    For two runs, the command also shows other differences, such as the machine.
     """
     if as_json and form:
         raise UserError("--json and --format can't be combined. Leave one out")

@@ -94,7 +94,7 @@ def waiting(console: Console, doing: str = "preparing") -> Iterator[Announce]:
     with console.status("") as status:
 
         def announce(doing: str) -> None:
-            status.update(data(f"{doing} ..."), spinner="dots")  # with a spinner, rich draws the text immediately
+            status.update(data(f"{doing} ..."), spinner="dots")  # the spinner makes rich draw the text immediately
 
         announce(doing)
         yield announce

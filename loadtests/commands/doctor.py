@@ -21,7 +21,7 @@ COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 def command(
     study: Annotated[
         str | None,
-        typer.Argument(help="Name or file of a study, to check its needs, too.", autocompletion=completion.studies),
+        typer.Argument(help="Name or file of a study whose needs are also checked.", autocompletion=completion.studies),
     ] = None,
 ) -> None:
     """List problems of this machine that can distort a measurement.

@@ -59,9 +59,9 @@ def _print_tests(found: DryRun) -> None:
 def _rest(found: DryRun) -> Iterator[tuple[str, str]]:
     for one in found.left_out:
         yield "left out", f"{one.label}{f', {one.test}' if one.test else ''}: {one.why}"
-    yield "order", "in each block test by test, with shuffled setups; every second block reverses the previous block"
+    yield "order", "each block runs test by test with shuffled setups, and every second block reverses the block before"
     seed = found.options.seed
-    yield "seed", "chosen at the start of the run; set it with --seed" if seed is None else _first_block(found)
+    yield "seed", "chosen at the start of the run, unless you set --seed" if seed is None else _first_block(found)
     if (goal := found.options.goal) is not None:
         until, minutes = f"±{goal.until * 100:g}%", f"{goal.max_time_s / 60:g} minutes"
         yield "until", f"the run adds blocks until every interval is within {until}, for up to {minutes}"

@@ -16,10 +16,10 @@ Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts fil
 def prepare(
     host: Where,
     python: Annotated[
-        str | None, typer.Option(help="Python on that machine for a new virtual environment; python3 by default.")
+        str | None, typer.Option(help="Python on the other machine for a new virtual environment; python3 by default.")
     ] = None,
     venv: Annotated[
-        str | None, typer.Option(help="Virtual environment on that machine to use instead of creating a new one.")
+        str | None, typer.Option(help="Existing virtual environment on the other machine, to use instead of a new one.")
     ] = None,
 ) -> None:
     """Copy this project to another machine and set it up.

@@ -28,7 +28,9 @@ def command(
     ] = None,
     connections: Annotated[
         int | None,
-        typer.Option(help="Number of connections, 10 by default. With --rate over HTTP: maximum, 1,000 by default."),
+        typer.Option(
+            help="Number of connections, 10 by default. With --rate over HTTP, the maximum number, 1,000 by default."
+        ),
     ] = None,
     method: Annotated[str, typer.Option(help="HTTP method.")] = "GET",
     header: Annotated[list[str] | None, typer.Option(help="Header: 'Accept: text/html'; may be repeated.")] = None,

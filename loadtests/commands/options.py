@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Journey = OwnJourney | None
     Workers = ExpectedWorkers | None
 else:
-    Own = Journey = Workers = object  # `--help` doesn't need these types, and their modules are slow to import
+    Own = Journey = Workers = object  # `--help` doesn't need these types, whose modules are slow to import
 
 Command = Callable[..., None]
 LENGTH, MACHINES = "Duration and precision", "Other machines"  # panels of `--help`
@@ -31,7 +31,8 @@ Texts = list[str] | None
 Minutes = Annotated[
     float | None,
     typer.Option(
-        help="Duration of the run in minutes, with as many blocks as fit. Not with --blocks or --precision.",
+        help="Duration of the run in minutes, with as many blocks as fit. Can't be combined with --blocks or "
+        "--precision.",
         rich_help_panel=LENGTH,
     ),
 ]
@@ -54,8 +55,8 @@ Variants = Annotated[
     Texts,
     typer.Option(
         "--variant",
-        help="Add setups again in another environment: granian==2.7.9, 'Django==6.1.3', python=3.13, hopless, or with "
-        "--app the folder of another checkout; may be repeated.",
+        help="Also run the setups in another environment: granian==2.7.9, 'Django==6.1.3', python=3.13, hopless, or "
+        "with --app the folder of another checkout; may be repeated.",
     ),
 ]
 SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletion=completion.setups)]
@@ -69,7 +70,7 @@ PROJECT: dict[str, Any] = {
     "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if the settings don't name it.")],
     "settings": Annotated[Text, typer.Option(help="The project's settings module, if manage.py doesn't name it.")],
     "python": Annotated[
-        Path | None, typer.Option(help="Python of the project's virtual environment, if not in the project's folder.")
+        Path | None, typer.Option(help="Python of the project's environment, if it isn't in the project's folder.")
     ],
     "env_file": Annotated[Path | None, typer.Option(help="File with NAME=value lines for the project's environment.")],
     "load_timeout": Annotated[
@@ -92,10 +93,10 @@ WEBSOCKETS: dict[str, Any] = {
     "ws_send": Annotated[Text, typer.Option(help='Message to send. $ID becomes a unique id: \'{"text": "$ID"}\'.')],
     "ws_match": Annotated[Text, typer.Option(help="Text that a delivered message contains; $ID by default.")],
     "ws_ready": Annotated[
-        Text, typer.Option(help="A connection is ready after a message with this text; by default, immediately.")
+        Text, typer.Option(help="Text of the message after which a connection is ready; by default, immediately.")
     ],
     "ws_ticket": Annotated[
-        Text, typer.Option(help="Request for each connection whose answer replaces $TICKET: 'POST /tickets/ .ticket'.")
+        Text, typer.Option(help="Request before each handshake; its answer replaces $TICKET: 'POST /tickets/ .ticket'.")
     ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake: 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],
@@ -117,13 +118,13 @@ JOURNEY: dict[str, Any] = {
 }
 WORKERS: dict[str, Any] = {
     "expect_workers": Annotated[
-        int | None, typer.Option(help="Number of `worker` processes on other machines. They generate the whole load.")
+        int | None, typer.Option(help="Number of `worker` processes on other machines, which generate the whole load.")
     ],
     "master_bind": Annotated[
         Text,
-        typer.Option(help="Address for these workers on a private network: 10.0.0.1:5557; 127.0.0.1:5557 by default."),
+        typer.Option(help="Address on a private network for the workers: 10.0.0.1:5557; 127.0.0.1:5557 by default."),
     ],
-    "expect_workers_max_wait": Annotated[Text, typer.Option(help="Maximum wait for these workers; 5m by default.")],
+    "expect_workers_max_wait": Annotated[Text, typer.Option(help="Maximum wait for the workers; 5m by default.")],
 }
 # The output of `--help` is long, so it is divided into panels.
 for panel, options in (
@@ -141,7 +142,7 @@ def with_options(
     Args:
         keyword: The command's keyword argument for the options.
         options: The options, by name.
-        build: Converts the given options to the argument's value. Without options, the value is None.
+        build: A function that converts the options to the argument's value. Without options, the value is None.
         needed: The option that all other options require, and the end of the error message if it is missing.
     """
 

@@ -17,7 +17,7 @@ def command(
     ] = None,
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 for any free port.")] = 8100,
     url_file: Annotated[
-        Path | None, typer.Option(help="File to write the URL to. The command removes it at the end.")
+        Path | None, typer.Option(help="File to write the URL to. The command removes the file at the end.")
     ] = None,
 ) -> None:
     """Run a test upstream (origin) that is slow or fails, until Ctrl-C.

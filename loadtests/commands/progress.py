@@ -37,7 +37,7 @@ class RunProgress:
         trials: The number of planned trials.
         seconds: The planned duration of the run in seconds.
         sends: The unit of a test's load, such as ``request`` or ``message``, by test.
-        so_far: Returns a summary line after a block.
+        so_far: A function that returns a summary line after a block.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class RunProgress:
             self._bar.stop()
 
     def doing(self, what: str, seconds: float) -> None:
-        """Handle the start of a step that takes about ``seconds`` seconds."""
+        """Show the start of a step that takes about ``seconds`` seconds."""
         self._done += self._takes
         self._doing, self._takes = what, seconds
         if self._bar is not None and self._task is not None:
@@ -98,12 +98,12 @@ class RunProgress:
         return f"{minutes}:{seconds:02} left"
 
     def second(self, second: Second) -> None:
-        """Handle a second of load."""
+        """Show the answers in a second of load."""
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, description=f"{self._doing}: {answered(second)}")
 
     def ended(self, trial: Trial, again: bool) -> None:
-        """Handle a completed trial."""
+        """Print a completed trial with its figures, its flags and the end of its log, if any."""
         what = f"{trial.number:>3}/{self._trials} {trial.label}, {trial.test}"
         if trial.valid and trial.capacity is not None:
             self._print(f"{what}: {trial.capacity.sentence}")
@@ -120,7 +120,7 @@ class RunProgress:
                 self._print(f"      | {line}")
 
     def block_ended(self, block: int) -> None:
-        """Handle a completed block."""
+        """Print a summary line after a completed block."""
         if self._so_far is not None:
             self._print(self._so_far(block))
 
@@ -137,7 +137,7 @@ def answered(second: Second) -> str:
 def _figures(result: Result, sends: str) -> str:
     connections = result.connections
     parts = [f"{result.rate:,.0f} {sends}s/s"]
-    if connections and not result.planned:  # idle connections send nothing
+    if connections and not result.planned:  # a load of idle connections sends no requests
         parts = [f"{plural(connections.opened, 'connection')} held"]
     p50, p99 = result.response_time_ms["p50"], result.response_time_ms["p99"]
     if p50 is not None and p99 is not None:  # some engines don't measure percentiles
@@ -217,7 +217,7 @@ def conclude(found: RunOutcome, why: str, run: Run | None = None) -> None:
         check = check_command(run) if run else ""
         fail(why or f"a setup failed or has no results in a test. See {check or 'the report'}")
     if why or found is RunOutcome.UNVERIFIED:
-        warn(why or "some results are unverified (in brackets); stop other programs and measure again")
+        warn(why or "some results are unverified (in brackets). Stop other programs and measure again")
 
 
 def write_report(execution: Execution) -> None:

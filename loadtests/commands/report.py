@@ -18,11 +18,11 @@ def command(
     price: Price = None,
     tables: Annotated[bool, typer.Option("--tables", help="Print all tables of the report.")] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Write the page, charts and summary.csv again.")] = False,
-    show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser, or in BROWSER.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER, if set).")] = False,
 ) -> None:
     """Print the report of a run.
 
-    Doesn't write into the run's folder, except with --rebuild.
+    The command doesn't write into the run's folder, except with --rebuild.
     """
     with waiting(err, "reading the run"):
         from loadtests.measure.study_options import require_price
@@ -39,4 +39,4 @@ def command(
     if show:
         page = reports.html_page(folder, price).resolve()
         opened = webbrowser.open(page.as_uri())
-        say(f"Opened {page}" if opened else f"no browser could be opened; set BROWSER, or open {page} yourself")
+        say(f"Opened {page}" if opened else f"no browser could be opened. Set BROWSER, or open {page} yourself")

@@ -65,13 +65,15 @@ def command(
         bool,
         typer.Option(
             "--duplicate-baseline",
-            help="Measure the baseline a second time, under another name. The difference is noise.",
+            help="Measure the baseline a second time, under another name, to show the noise.",
             rich_help_panel=LENGTH,
         ),
     ] = False,
     until: Annotated[
         str | None,
-        typer.Option("--precision", help="Add blocks until all ratios are this precise: 2%.", rich_help_panel=LENGTH),
+        typer.Option(
+            "--precision", help="Add blocks until all ratios have this precision, such as 2%.", rich_help_panel=LENGTH
+        ),
     ] = None,
     max_time: Annotated[
         str | None,
@@ -165,14 +167,14 @@ def command(
     reports.print_report(execution.run, out)
     conclude(outcome, why, execution.run)
     if why:
-        raise typer.Exit(3)  # other programs used the cores, and trials are missing
+        raise typer.Exit(3)  # trials are missing, because other programs used the cores
 
 
 def _require_alone(context: typer.Context) -> None:
-    """Refuse everything that can't be combined with --resume.
+    """Refuse options and arguments that can't be combined with --resume.
 
     Raises:
-        UserError: If there is such an option or argument.
+        UserError: If the command line contains such an option or argument.
     """
     others = [name for name in given(context) if name not in ("--resume", "--ignore-busy")]
     if others:

@@ -6,7 +6,7 @@ from loadtests.commands.console import err, say, waiting
 
 
 def command() -> None:
-    """Print the token for the workers of a run, which is derived from the run's token (`run --expect-workers`).
+    """Print the token for a run's workers, derived from the run's own token (`run --expect-workers`).
 
     The command reads the run's token from the file that LOAD_TOKEN_FILE names, or else from standard input.
     """

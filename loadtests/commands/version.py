@@ -17,7 +17,7 @@ def show(requested: bool) -> None:
 def text() -> str:
     """Describe the version, such as ``django-serving-benchmark 0.1.0, revision 0123456789ab with changes``.
 
-    The text doesn't contain the revision if it isn't known.
+    If the revision isn't known, the text doesn't contain a revision.
     """
     import tomllib
 

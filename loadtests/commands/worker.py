@@ -36,7 +36,7 @@ def command(
 
 
 def _end(number: int, frame: object) -> None:
-    """End the process immediately. An exception in an import or a greenlet would print a traceback."""
+    """End the process immediately, because an exception in an import or a greenlet would print a traceback."""
     with contextlib.suppress(SystemExit):
         fail("interrupted")
     os._exit(INTERRUPTED)

@@ -31,7 +31,7 @@ def command(
     ] = None,
     keep_cookies: Annotated[
         bool,
-        typer.Option("--keep-cookies", help="HAR: keep cookies and other login headers. They are removed by default."),
+        typer.Option("--keep-cookies", help="HAR: keep cookies and other login headers, which are removed by default."),
     ] = False,
     keep_header: Annotated[
         list[str] | None, typer.Option(help="HAR: header to keep, even if secret; may be repeated.")
@@ -40,7 +40,7 @@ def command(
         list[str] | None, typer.Option(help="Query parameter or body field to keep, even if secret; may be repeated.")
     ] = None,
     keep_paths: Annotated[
-        bool, typer.Option("--keep-paths", help="Keep random-looking parts of paths. They are replaced by default.")
+        bool, typer.Option("--keep-paths", help="Keep random-looking parts of paths, which are replaced by default.")
     ] = False,
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Log: skip lines in an unknown format instead of stopping.")

@@ -30,7 +30,7 @@ class Watch:
         should_stop: Called several times per second. If it returns true, the load ends, and outstanding requests count
             as unfinished.
         on_start: Called once, after the warm-up and right before the measured load starts.
-        on_end: Called once, at the end of the time in which requests are billed (see ``Result``).
+        on_end: Called once, at the end of the period in which answers are billed (see ``Result``).
     """
 
     on_second: OnSecond | None = None
@@ -39,7 +39,7 @@ class Watch:
     on_end: OnMoment = lambda: None
 
     def shared_with(self, another: OnSecond) -> Watch:
-        """Return a watch with the same functions that also calls ``another`` with each second."""
+        """Return a copy of this watch that also calls ``another`` with each row of the timeline."""
 
         def both(second: Second) -> None:
             another(second)
@@ -53,7 +53,7 @@ UNWATCHED = Watch()
 
 
 class Joining(Protocol):
-    """Load workers that the user starts (``loadtests.engines.expected``)."""
+    """The workers that the user starts to generate a load (``loadtests.engines.expected``)."""
 
     def __len__(self) -> int: ...
 
@@ -89,7 +89,7 @@ class Engine(Protocol):
         """
 
     def check(self, load: Load) -> None:
-        """Check the requirements of a load that ``features`` doesn't describe.
+        """Check whether the engine can generate a load, but don't check the requirements in ``features``.
 
         Raises:
             UserError: If the engine can't generate the load.
@@ -121,7 +121,7 @@ class SharedEngine(Engine, Protocol):
     """An engine that can generate a part of its load on other machines."""
 
     def shared_with(self, others: Others) -> Engine:
-        """Return an engine that runs its last processes on ``others``, one on each machine or worker."""
+        """Return a copy of this engine that runs one of its processes on each machine or worker in ``others``."""
 
 
 class LoadMaker(Protocol):
@@ -136,7 +136,7 @@ class LoadMaker(Protocol):
         """
 
     def spins(self) -> dict[str, float]:
-        """Run the calibration (``loadtests.observe.calibration``) on the engine's other machines.
+        """Run the calibration (``loadtests.observe.calibration``) on every other machine that generates load.
 
         Returns:
             The duration of the calibration in seconds, by the machine's address.
@@ -147,7 +147,7 @@ class LoadMaker(Protocol):
 
 
 class PreparedLoad(Protocol):
-    """A prepared load, generated in one or several slices. Its connections stay open between the slices."""
+    """A prepared load, which is generated in one or several slices. Its connections stay open between the slices."""
 
     def step(self) -> None:
         """Open the connections of the next step (``Conversation.steps``).

@@ -6,7 +6,7 @@ are also child processes. A worker on another machine runs in an SSH connection 
 the master (``ssh -R``).
 
 All messages are encrypted with keys that are derived from a token. Each cluster has a new token. The harness sends the
-processes their tokens over standard input. The workers that users start are in ``expected.py``.
+processes their tokens over standard input. The module ``expected.py`` implements the workers that users start.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ class Worker(GeneratorProcess):
     """A worker in a cluster, which generates a part of a load.
 
     The worker's own pipes are used only for the first message to the worker, and to notice when the worker ends. The
-    attribute ``where`` is the worker's address, or empty on this machine. The attribute ``within_ms`` is the
-    uncertainty of the worker's clock, which is half of the shortest round trip.
+    attribute ``where`` is the worker's address, or empty if the worker runs on this machine. The attribute
+    ``within_ms`` is the uncertainty of the worker's clock, which is half of the shortest round trip.
     """
 
-    start_in_s = 0.5  # a message may cross a network
+    start_in_s = 0.5  # long enough for the start message to cross a network
     came = False
 
     about: Here  # set only for a worker on another machine
@@ -169,7 +169,7 @@ class Worker(GeneratorProcess):
             return
         self.about = self._value(Here)
         deploy.require_same(self.address, self.about.files)
-        if self.about.boot != boot():  # otherwise, the address leads back to this machine
+        if self.about.boot != boot():  # an equal boot id means that the address leads back to this machine
             self.machine = self.where
 
     def synchronize(self) -> None:
@@ -215,7 +215,7 @@ class Worker(GeneratorProcess):
 
 @contextlib.contextmanager
 def understood(processes: Sequence[GeneratorProcess]) -> Iterator[None]:
-    """Convert errors that invalid measurements from other machines cause.
+    """Raise EngineError instead of the errors that invalid measurements from other machines cause.
 
     Raises:
         EngineError: If the measurements can't be combined into a result.

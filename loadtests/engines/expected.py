@@ -38,7 +38,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class Meeting(Cluster):
-    """A cluster whose workers connect on their own. Only events from the workers in ``at_work`` are reported."""
+    """A cluster of workers that the harness doesn't start. Only events from the workers in ``at_work`` are reported."""
 
     def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail, token: str) -> None:
         super().__init__(popen, errors)
@@ -63,7 +63,7 @@ class Meeting(Cluster):
 
 
 class Joined(Worker):
-    """A worker that connected on its own.
+    """A connected worker that the harness didn't start.
 
     The attribute ``there`` is true if the worker has the same files as this machine and isn't lost.
     """
@@ -106,9 +106,10 @@ class Joined(Worker):
 
 
 class Expected:
-    """A number of workers that the user starts, and that connect to ``host:port`` within ``max_wait_s`` seconds.
+    """A group of ``count`` workers that the user starts.
 
-    The command to start a worker is printed to standard error.
+    The workers must connect to ``host:port`` within ``max_wait_s`` seconds. The command to start a worker is printed to
+    standard error.
     """
 
     def __init__(self, count: int, host: str, port: int, max_wait_s: float) -> None:
@@ -180,7 +181,7 @@ class Expected:
         return meeting
 
     def _replaced(self) -> Joined | None:
-        """Replace lost workers with new workers. Return a lost worker without a replacement, or None."""
+        """Replace lost workers with new workers. Return a lost worker that has no replacement, or None."""
         assert self._meeting is not None
         for index, worker in enumerate(self._places):
             if not worker.there:
@@ -231,7 +232,7 @@ class Expected:
 
 
 def _listen(meeting: Meeting, enough: Callable[[], bool], within_s: float) -> None:
-    """Handle incoming events until there are enough workers, or ``within_s`` seconds have passed.
+    """Process incoming events until ``enough`` returns true, or ``within_s`` seconds have passed.
 
     Raises:
         EngineError: If the master ends.

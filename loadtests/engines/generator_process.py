@@ -44,7 +44,7 @@ class GeneratorProcess:
 
     @property
     def sources(self) -> tuple[GeneratorProcess, ...]:
-        """The processes whose output contains the events of this process."""
+        """The processes whose output must be read to receive the events of this process."""
         return (self,)
 
     def synchronize(self) -> None:
@@ -65,7 +65,7 @@ class GeneratorProcess:
     def write_line(self, line: str) -> None:
         """Write a line to the process's standard input."""
         assert self.popen.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # the process has ended; the reader reports the reason
+        with contextlib.suppress(BrokenPipeError):  # the process has ended; the reader of its output reports why
             self.popen.stdin.write(line.encode() + b"\n")
             self.popen.stdin.flush()
 
@@ -148,7 +148,7 @@ def common_start(processes: Sequence[GeneratorProcess]) -> float:
 
 
 def results(processes: Sequence[GeneratorProcess]) -> list[Event]:
-    """Return the last event of each process, with the address of its machine."""
+    """Return the last event of each process, with the address of the process's machine."""
     return [{**process.last, "machine": process.machine} for process in processes]
 
 

@@ -69,7 +69,7 @@ def _share(count: int, processes: int, index: int) -> int:
 def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
     if (talk := load.conversation) is None:
         return None
-    shared = load.turns < load.processes  # all processes have receivers in each room
+    shared = load.turns < load.processes  # whether all processes have receivers in each room
     dealt_over = max(load.turns, load.processes)
     own = range(index, dealt_over, load.processes)
     receivers = sum(_share(talk.receivers, dealt_over, turn) for turn in own)

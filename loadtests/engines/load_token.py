@@ -22,7 +22,7 @@ STDIN = "/dev/stdin"
 MASTER, WORKERS = "master", "workers"
 KEY_BYTES = 32
 MAX_FILE_BYTES = 4096
-MIN_DIFFERENT_DIGITS = 8  # only one in ten million random tokens of 32 digits contains fewer different digits
+MIN_DIFFERENT_DIGITS = 8  # only one in ten million random tokens of 32 digits has fewer than 8 different digits
 OF_RUN, OF_WORKERS = re.compile(r"[0-9a-f]{32,64}"), re.compile(r"[0-9a-f]{128}")
 PR_SET_DUMPABLE = 4
 
@@ -31,7 +31,7 @@ def given(otherwise: str | None = None) -> str | None:
     """Return the run's token from the file that LOAD_TOKEN_FILE names, or else from the file ``otherwise``.
 
     Returns:
-        The token, or None if no file is named.
+        The token, or None if there is neither LOAD_TOKEN_FILE nor ``otherwise``.
 
     Raises:
         UserError: If the file can't be read, the token doesn't look random, or LOAD_TOKEN is set.

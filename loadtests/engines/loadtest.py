@@ -59,7 +59,7 @@ class Loadtest:
                 raise UserError(f"the engine loadtest cannot {what} a body that is not UTF-8. Use openloop") from None
 
     def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
-        require_able(self, load)  # before any process is started
+        require_able(self, load)  # check the load before any process is started
         with node.running(self, load.processes, load.core) as generator:
             prepared = generator.make(load, watch)
             measured = prepared.result()

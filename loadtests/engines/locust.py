@@ -18,7 +18,7 @@ from loadtests.files import ROOT
 from loadtests.records import Result
 from loadtests.workload import Feature, Load, Users
 
-PROGRAM = "injector"  # the program's name in a worker
+PROGRAM = "injector"  # the name of this load program in messages to workers
 INJECTOR = "loadtests.journeys.injector.process"
 READY_WITHIN_S = 60.0
 OVERTIME_S = 30.0  # an injector that still runs this long after the load and the grace period is stuck
@@ -28,8 +28,9 @@ OVERTIME_S = 30.0  # an injector that still runs this long after the load and th
 class Locust:
     """Run simulated users with Locust (see ``loadtests.journeys``).
 
-    Locust provides the user class and the HTTP client. The injectors run the users, and count and measure requests like
-    ``openloop``. Locust's own statistics aren't used, because their percentiles are rounded and exist only by route.
+    Locust provides the user class and the HTTP client. The injectors run the users, and count and measure requests in
+    the same way as ``openloop``. Locust's own statistics aren't used, because their percentiles are rounded and are
+    available only for each route.
 
     During the ramp (``Load.warmup_s``), users arrive, but no request counts. The measured time is ``Load.duration_s``.
     A request counts if its user was ready in the measured time, even if the answer arrives later, within the grace
@@ -40,8 +41,8 @@ class Locust:
     includes the injector's own delay, which is also reported separately: ``send_lag_ms`` is the delay of the requests,
     and ``pacing_lag_ms`` is the delay of a heartbeat that each process runs a hundred times per second.
 
-    If several processes share the users, each process is a Locust worker. The last processes run on ``others``, one
-    process on each.
+    If several processes share the users, each process is a Locust worker. The processes with the highest indexes run on
+    ``others``, one process on each machine or worker.
     """
 
     name = "locust"
@@ -75,7 +76,7 @@ class Locust:
             users.sign_in.secret()
 
     def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
-        require_able(self, load)  # before any process is started
+        require_able(self, load)  # check the load before any process is started
         users = _users(load)
         timeline = Timeline(load.processes)
         with self._injectors(load) as processes:

@@ -38,7 +38,7 @@ KEPT = ("response_time", "service_time", "send_lag", "failed")  # the histograms
 DELIVERY_COUNTS = (
     "expected", "delivered", "missing", "duplicate", "reordered", "in_time", "messages", "whole"
 )  # fmt: skip
-DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # the values are the generator's names
+DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # the values are the generator's keys
 STREAM_COUNTS = ("begun", "whole", "broken", "unanswered", "cut", "answered", "events", "in_time", "missing", "most")
 CONNECTION_COUNTS = ("requested", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 JOURNEY_COUNTS = ("completed", "broken_off", "under_way_first", "under_way_last")
@@ -51,17 +51,17 @@ class Timeline:
     def __init__(self, processes: int) -> None:
         self.processes = processes
         self.parts: defaultdict[int, list[Part]] = defaultdict(list)
-        self.reported: Counter[int] = Counter()  # second -> number of reported parts
+        self.reported: Counter[int] = Counter()  # the number of reported parts of each second
 
     def add(self, second: Part, on_second: OnSecond | None) -> None:
-        """Add a process's part of a second. When the parts of all processes have arrived, report the second."""
+        """Add one process's measurements of a second. Report the second when all processes have sent measurements."""
         t = second["t"]
         self.parts[t].append(second)
         if len(self.parts[t]) - self.reported[t] == self.processes:
             self._report(t, on_second)
 
     def over(self, on_second: OnSecond | None) -> None:
-        """At the end of a slice, report the last seconds, even if some processes have sent no part."""
+        """At the end of a slice, report the last seconds, even if some processes have sent no measurements."""
         for t, parts in sorted(self.parts.items()):
             if len(parts) > self.reported[t]:
                 self._report(t, on_second)
@@ -166,12 +166,12 @@ def _outage_ms(parts: Sequence[Part]) -> float | None:
 
 
 def _answers_in_a_row(parts: Sequence[Part]) -> float | None:
-    """Return the highest of the processes' mean numbers of answers in a row, or None if no process measured it."""
+    """Return the processes' highest mean number of consecutive answers on a connection, or None if it isn't known."""
     return max((found for part in parts if (found := part.get("answers_in_a_row")) is not None), default=None)
 
 
 def _by_slice(parts: Sequence[Part], name: str) -> tuple[int, ...]:
-    """Add up the values of a field that contains a number for each slice or step."""
+    """Add up the processes' values of a field that contains a number for each slice or step."""
     return tuple(map(sum, zip(*(part[name] for part in parts), strict=False)))
 
 
@@ -185,7 +185,10 @@ def _generator(part: Part) -> Generator:
 
 
 def _routes(parts: Sequence[Part], name: str) -> dict[str, list[Part]]:
-    """Group the routes of users' journeys, such as by the ``{method}`` or by the ``{method} {route}``."""
+    """Group the routes of users' journeys.
+
+    The argument ``name`` is the format of a group's name, such as ``{method}`` or ``{method} {route}``.
+    """
     groups: dict[str, list[Part]] = {}
     for route in itertools.chain.from_iterable(part["routes"] for part in parts):
         groups.setdefault(name.format_map(route), []).append(route)
@@ -210,7 +213,7 @@ def _of_request(name: str, shares: Sequence[Part]) -> RequestResult:
 
 
 def _merged_journeys(parts: Sequence[Part], users: Users, duration_s: float) -> tuple[Journeys, Spreads]:
-    """Return the combined figures of users' journeys, and the times by histogram name."""
+    """Return the combined figures of users' journeys, and the distributions of times by histogram name."""
     shares = [part["journeys"] for part in parts]
     by_method = _routes(parts, "{method}")
     methods = {method: by_method[method] for method in METHODS if method in by_method}
@@ -242,7 +245,7 @@ def _littles_law(users: Users, duration_s: float, shares: Sequence[Part]) -> dic
 
 
 def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, Spreads]:
-    """Return the combined deliveries, or None if there are no receivers, and the times by histogram name."""
+    """Return the combined deliveries (None without receivers), and the distributions of times by histogram name."""
     found = [part["deliveries"] for part in parts if part["deliveries"] is not None]
     if not found:
         return None, {}
@@ -298,7 +301,7 @@ def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, S
     """Combine the figures of the event streams at an index of ``Load.all_streams``.
 
     Returns:
-        The figures, or None if there are no such streams, and the times by histogram name.
+        The figures (None if there are no such streams), and the distributions of times by histogram name.
     """
     found = [part["streams"][place] for part in parts if len(part["streams"]) > place]
     if not found:
@@ -336,7 +339,7 @@ class Spread:
 
     @classmethod
     def merged(cls, parts: Iterable[Part]) -> Spread:
-        """Combine several spreads in the generator's format."""
+        """Combine several distributions in the generator's format."""
         parts = list(parts)
         return cls(
             functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts)),

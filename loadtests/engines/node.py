@@ -22,16 +22,16 @@ from loadtests.records import Result
 from loadtests.setups import environment
 from loadtests.workload.load import Load
 
-PROGRAM = "generator"  # the program's name in a worker
+PROGRAM = "generator"  # the name of this load program in messages to workers
 GENERATOR = ROOT / "loadtests" / "generator"
 # The garbage collector runs only after 32 MB of short-lived objects, so that it interrupts sending less often.
 YOUNG_GENERATION = "--max-semi-space-size=32"
 
 PREPARATION_S = 30.0
-OPENED_PER_S = 100.0  # The minimum number of connections per second.
+OPENED_PER_S = 100.0  # The minimum number of connections that are opened per second.
 OVERTIME_S = 30.0  # A generator that still runs this long after the schedule and the grace period is stuck.
 
-TOKEN_BYTES = 4  # A load's token has twice as many digits.
+TOKEN_BYTES = 4  # A load's token has two hexadecimal digits for each byte.
 MEASURED, WARM_UP = 0, -1  # The seeds of random send times.
 
 
@@ -99,7 +99,7 @@ class NodeGenerator:
         return {machine: seconds for machine, seconds in spun.items() if seconds is not None}
 
     def make(self, load: Load, watch: Watch) -> NodeLoad:
-        """Generate a load in one piece. See ``base.Engine.run``."""
+        """Generate a load in a single slice. See ``base.Engine.run``."""
         prepared = self.prepare(load)
         if load.warmup_s:
             prepared.warm_up(load.warmup_s)
@@ -187,7 +187,10 @@ class NodeLoad:
             return any(process.last["inVain"] for process in self._processes)
 
     def _pass_on(self, event: Event) -> None:
-        """Announce a process's sends to shared rooms to the other processes, with times on the receivers' clocks."""
+        """Tell the other processes which messages a process sent to shared rooms.
+
+        The messages' times are converted to the clock of each receiving process.
+        """
         sender = self._processes[event["index"]]
         for process in self._processes:
             if process is not sender:
@@ -221,7 +224,8 @@ def command() -> list[str]:
 def running(engine: Engine, processes: int, core: int | None, others: Others = ()) -> Iterator[NodeGenerator]:
     """Run generator processes until the context ends.
 
-    The last processes run on ``others``, one process on each. The other processes run on a core of this machine.
+    The processes with the highest indexes run on ``others``, one process on each machine or worker. The other processes
+    run on a core of this machine.
 
     Raises:
         EngineError: If a process fails.

@@ -17,7 +17,9 @@ from loadtests.workload import Feature, Load
 
 @dataclasses.dataclass(frozen=True)
 class Openloop:
-    """Generate load with generator/openloop.js. The last processes of a load run on ``others``, one process on each.
+    """Generate load with generator/openloop.js.
+
+    The processes with the highest indexes run on ``others``, one process on each machine or worker.
 
     At a fixed rate with even arrivals, request k is due at start + k / rate. All due times are known before the first
     request. A late generator sends immediately, and doesn't skip requests. A request uses the connection that was idle
@@ -26,7 +28,7 @@ class Openloop:
 
     Without a rate, each connection sends a request as soon as it receives an answer. In a replay, request k is due at
     the k-th recorded time. In a mix, the load's seed determines the order of requests. If there are several processes,
-    they take turns.
+    these processes take turns.
 
     No request is sent twice. If a server closes an idle connection when a request is about to use it, the request
     counts as ``reset``. To make such failures rare, the engine closes connections that are idle for ``Load.idle_s``.
@@ -65,7 +67,7 @@ class Openloop:
         return node.running(self, processes, core, self.others)
 
     def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
-        require_able(self, load)  # before any process is started
+        require_able(self, load)  # check the load before any process is started
         with self.generator(load.processes, load.core) as generator:
             return generator.make(load, watch).result()
 

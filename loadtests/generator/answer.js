@@ -56,7 +56,7 @@ export class Answer {
     if (status >= 200 || status === 101) {
       this.handler.onHead(status, head);
       this.expectBody(status, head);
-    } // otherwise it is an interim answer, and another answer follows
+    } // do nothing after an interim answer, because another answer follows
     return end + HEAD_END.length;
   }
 

@@ -1,7 +1,8 @@
 // The common clock of all threads and processes of a run: CLOCK_MONOTONIC in milliseconds, which Python reads as
 // time.monotonic_ns() / 1e6. performance.now() is the cheapest way to read this clock, but starts at a different time
-// in each thread. ORIGIN_MS is the start in this thread. A pause between the two readings makes their difference
-// smaller, never larger, so the largest difference is the most accurate.
+// in each thread. ORIGIN_MS is the difference between the two clocks in this thread. A pause between the readings of
+// the clocks makes the measured difference smaller, never larger, so the largest of ten differences is the most
+// accurate.
 
 const ORIGIN_MS = Math.max(
   ...Array.from({ length: 10 }, () => Number(process.hrtime.bigint()) / 1e6 - performance.now()),

@@ -1,9 +1,9 @@
 // A closed loop over several connections: each connection sends its next request as soon as it receives an answer.
 //
 // A slice is measured from the first answer after its start to the first answer after its end. If the server pauses,
-// the pause belongs completely to the slice in which it starts. The position of an edge never depends on the answer
-// after it, so pauses are neither preferred nor avoided. The rate of the slices is therefore the rate of an
-// uninterrupted load.
+// the pause belongs completely to the slice in which it starts. The position of an edge (a start or an end) never
+// depends on the answer after the edge, so the slices contain neither too many nor too few pauses. The rate of the
+// slices is therefore the rate of an uninterrupted load.
 
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
@@ -14,11 +14,11 @@ export class ClosedLoop extends Load {
   next = 0;
   isOver = false;
   answers = 0;
-  turns = 0; // the number of answers on a different connection than the previous answer
+  turns = 0; // the number of answers that arrived on another connection than the previous answer
   /** @type {Connection | null} */
   lastAnswered = null;
-  // The time by which the last slice was too long. The next slice settles for less time, so that pauses don't determine
-  // the positions of the edges.
+  // The time by which the last slice exceeded its length. The next slice settles for that much less time, so that
+  // pauses don't determine the positions of the edges.
   overrunMs = 0;
 
   run(/** @type {Slice} */ slice) {
@@ -92,7 +92,7 @@ export class ClosedLoop extends Load {
 
   finish(/** @type {number} */ now) {
     if (!this.finished && !this.isOver) {
-      // No more answers will arrive, so the whole time counts.
+      // No more answers will arrive, so the whole time is measured.
       if (this.recorder.fromMs === Infinity) {
         this.moveStart(Math.min(this.fromMs, now));
       }
@@ -114,8 +114,8 @@ export class ClosedLoop extends Load {
   }
 
   /**
-   * Return the mean number of consecutive answers on the same connection. The mean is null without answers, with fewer
-   * than four connections, or with different requests, which can explain long sequences.
+   * Return the mean number of consecutive answers on the same connection. The mean is null if there are no answers. It
+   * is also null with fewer than four connections or with different requests, because these can explain long sequences.
    */
   answersInARow() {
     const isComparable = this.exchanges.length === 1 && this.job.connections >= 4 && this.turns > 0;

@@ -8,14 +8,14 @@ import { Times } from './times.js';
 /** @import { DeliveryCounts } from './types.ts' */
 
 /**
- * The deliveries of a load. A stream is the numbered messages of one sender, and a delivery is the arrival of one of
- * these messages at one receiver. At any time
+ * The deliveries of a load. A stream consists of the numbered messages of one sender, and a delivery is the arrival of
+ * one of these messages at one receiver. At any time
  *
  *     expected = delivered + missing
  *
  * `duplicate` counts repeated arrivals of a message. `reordered` counts the messages that arrive after a higher number
- * of their stream. Like RFC 4737, it counts the late message, not the messages that overtook it. The lag is the time
- * from the intended send to the first arrival.
+ * of their stream. As in RFC 4737, the late message counts, not the messages that overtook it. The lag is the time from
+ * the intended send to the first arrival.
  *
  * A message can arrive before it is expected, for example if its sender and receiver are in different processes. A
  * message that is never expected doesn't count, for example if it was sent before its receiver joined.
@@ -31,19 +31,19 @@ export class Deliveries {
   delivered = 0;
   duplicate = 0;
   reordered = 0;
-  stray = 0;  // messages that arrived at a wrong client
+  stray = 0;  // messages that arrived at the wrong client
   inTime = 0; // arrivals in the measured part of a slice
   underWay = 0;
   /** @type {number[]} */
-  backlog = [];  // for each slice, the minimum growth of the deliveries in flight
+  backlog = [];  // for each slice, a lower bound for the growth of the deliveries in flight
   lag = new Times();
   reading = new Times(); // the part of the lag that the generator may have caused
   sinceMs = -Number.MAX_VALUE;
   fromMs = -Infinity; // the start of the slice's measured part
   endMs = Infinity;
-  most = -Infinity;  // the maximum in flight in the slice's second quarter
-  least = Infinity; // the minimum in flight in the slice's last quarter
-  missingBefore = 0; // missing deliveries that were due before the slice, or at lost receivers
+  most = -Infinity;  // the maximum number of deliveries in flight in the slice's second quarter
+  least = Infinity; // the minimum number of deliveries in flight in the slice's last quarter
+  missingBefore = 0; // missing deliveries that were due before the slice, and those to lost receivers
   /** @type {Map<Name, Map<Name, Inbox>>} by receiver and stream */
   inboxes = new Map();
   /** @type {Set<Name>} */
@@ -84,7 +84,7 @@ export class Deliveries {
     this.missingBefore = this.missing;
   }
 
-  /** Sample the number of deliveries in flight. Call this regularly during a slice. */
+  /** Sample the number of deliveries in flight. Call this method regularly during a slice. */
   look(/** @type {number} */ now) {
     const quarter = Math.floor((4 * (now - this.fromMs)) / (this.endMs - this.fromMs));
     if (quarter === 1) {
@@ -140,7 +140,7 @@ export class Deliveries {
   }
 
   /**
-   * Expect a message at several receivers, or withdraw it.
+   * Expect a message at several receivers, or withdraw the message.
    *
    * @param {{name: Name}[]} receivers
    * @param {Name} stream

@@ -4,7 +4,7 @@
 /** @import { Socket } from 'node:net' */
 
 const INTERIM = Buffer.from('HTTP/1.1 1');
-const SWITCHING = Buffer.from('01');  // the end of status 101, after which no other answer follows
+const SWITCHING = Buffer.from('01');  // the last digits of status 101, after which no other answer follows
 const END = Buffer.from('\r\n\r\n');
 
 /** @param {Socket} socket @param {() => boolean} isHeadDue returns whether the next bytes are the start of an answer */
@@ -31,7 +31,7 @@ export function passOver(socket, isHeadDue) {
   };
 }
 
-/** Return the start of the final answer, or -1 minus the start of an incomplete interim answer. */
+/** Return the index where the final answer starts, or -1 minus the index where an incomplete interim answer starts. */
 function endOfInterim(/** @type {Buffer} */ chunk) {
   let at = 0;
   while (at < chunk.length && mayBeInterim(chunk, at)) {

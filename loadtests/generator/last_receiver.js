@@ -54,7 +54,7 @@ export class LastReceivers {
     }
   }
 
-  /** Return the outcome of each message, or null if it isn't stored. @returns {OfMessage[] | null} */
+  /** Return the outcome of each message, or null if outcomes aren't stored. @returns {OfMessage[] | null} */
   each() {
     if (this.wholes === null) {
       return null;

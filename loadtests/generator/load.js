@@ -1,5 +1,5 @@
-// The common base of scheduled loads and closed loops. It handles the connections, the timeouts, the grace period, the
-// end of a slice and the recording.
+// The common base of scheduled loads and closed loops. This class manages the connections, the timeouts, the grace
+// period, the end of a slice and the recording.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -29,7 +29,7 @@ export class Load {
   idle = [];
   inFlight = 0;
   startMs = 0; // the start of the slice
-  fromMs = 0; // the start of its measured part
+  fromMs = 0; // the start of the slice's measured part
   endMs = 0;
   graceMs = 0;
   /** @type {SliceClock} */
@@ -89,7 +89,10 @@ export class Load {
     return new SliceClock(slice, this.job.answerMs);
   }
 
-  /** Give up requests that have waited too long. End the slice when it is complete or its time is over. */
+  /**
+   * Give up requests that have waited too long. After the end of the slice, finish it when nothing is outstanding or
+   * the grace period is over.
+   */
   look(/** @type {number} */ now) {
     this.recorder.roll(now);
     this.recorder.deliveries?.look(now);
@@ -122,7 +125,7 @@ export class Load {
     return this.inFlight === 0;
   }
 
-  /** Report the sends into shared rooms to the other processes. `all` means that the slice has no more sends. */
+  /** Tell the other processes about the sends into shared rooms. `all` means that the slice has no more sends. */
   passOn(/** @type {boolean} */ all) {
     const sends = this.pool?.rooms?.take(all);
     if (sends) {
@@ -134,7 +137,7 @@ export class Load {
     this.pool?.expect?.(sends);
   }
 
-  /** Return the exchange of the send with this index, which counts the sends of all processes. */
+  /** Return the exchange for the send at this place in the order of all processes' sends. */
   exchangeAt(/** @type {number} */ place) {
     return this.exchanges[this.order[place % this.order.length]];
   }
@@ -145,8 +148,8 @@ export class Load {
 
   /**
    * Return the connection that has been idle longest, so that all workers of a server receive a share of the load. The
-   * server may be about to close connections that have been idle for too long, so they are used only if no other
-   * connection is idle.
+   * server may be about to close connections that have been idle for too long, so these connections are used only if no
+   * other connection is idle.
    *
    * @param {Exchange} exchange
    */
@@ -266,7 +269,7 @@ export class Load {
   }
 
   release(/** @type {Connection} */ connection) {
-    if (this.connections.has(connection)) {  // otherwise the request was given up earlier
+    if (this.connections.has(connection)) {  // if the connection is missing, its request was given up earlier
       if (connection.exchange.closes) {
         this.drop(connection);
       } else {

@@ -15,8 +15,8 @@ import { evenMoments } from './schedule.js';
 /** @typedef {{statusCode: number, body: string, requestElapsed: number}} Answer of the package; whole milliseconds */
 
 /**
- * Compute percentiles like the package: percentile p is the first whole millisecond with more than p percent of the
- * answers at or below it.
+ * Compute percentiles like the package: percentile p is the smallest whole number of milliseconds in which more than p
+ * percent of the answers arrived.
  */
 class WholeMilliseconds {
   /** @type {Map<number, number>} */
@@ -119,7 +119,7 @@ export class Loadtest {
   }
 
   /**
-   * Send a request like the package, and count it.
+   * Send a request as the package does, and count the request.
    *
    * @param {unknown} _options
    * @param {http.RequestOptions} params

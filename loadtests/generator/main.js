@@ -6,8 +6,8 @@
 //     {"load": <name>, "reopen": true}       Open lost connections of the pool. The answer is {"event": "reopened"}.
 //     {"load": <name>, "slice": <Slice>}     Generate the load for a slice. The answers are an event "second" for each
 //                                            second that has passed, events "sends" for sends into rooms that other
-//                                            processes share, and finally {"event": "over"}, in which `inVain` is
-//                                            whether an awaited answer is missing.
+//                                            processes share, and finally {"event": "over"}, in which `inVain`
+//                                            tells whether an awaited answer is missing.
 //     {"load": <name>, "sends": <Sends>}     Expect the sends of another process. Times are in this process's clock.
 //     {"stop": true}                         End the slice now.
 //     {"load": <name>, "close": true}        End the load. The answer is {"event": "result"} with its figures.
@@ -24,7 +24,10 @@ import { nowMs } from './clock.js';
 process.stdin.on('close', () => process.exit(0));
 process.stdout.on('error', () => process.exit(1));
 
-/** The threads that V8 has started so far. They compile code and collect garbage, so they may be late. */
+/**
+ * The threads that V8 has started so far. These threads compile code and collect garbage, so delays of these threads
+ * don't matter.
+ */
 const helpers = threads().filter((thread) => thread !== process.pid);
 
 function threads() {
@@ -111,8 +114,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     const loaded = await load(message.job);
     await loaded.ready();
     loads.set(message.load, new Prepared(loaded));
-    // Only openloop has been compiled by now, during its warm-up. If the compiler threads lost their priority, loadtest
-    // would stay four times slower.
+    // So far, only openloop has been compiled, during its warm-up. If the compiler threads lost their priority now,
+    // loadtest would remain uncompiled and four times slower.
     report({ event: 'ready', helpers: message.job.engine === 'openloop' ? helpers : [] });
   } else if (message.reopen && prepared) {
     await prepared.running.reopen?.();

@@ -21,7 +21,8 @@ export class Outage {
   }
 
   /**
-   * Return the longest time between the intended sends of a failed request and of the next answered request.
+   * Return the longest time from the intended send of a failed request to the intended send of the next answered
+   * request.
    *
    * @returns {number | null} milliseconds, or null if there were too many requests
    */

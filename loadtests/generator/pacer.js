@@ -68,7 +68,10 @@ export class Pacer {
     return this.worker.terminate();
   }
 
-  /** Set the time of the next send. The metronome reads this time before each wake-up, so it needs no notification. */
+  /**
+   * Set the time of the next send. The metronome reads this time before each wake-up, so the metronome needs no
+   * notification.
+   */
   setDue(/** @type {number} */ dueMs) {
     this.due[0] = dueMs;
     Atomics.add(this.changes, 0, 1);
@@ -82,7 +85,7 @@ export class Pacer {
     }
   }
 
-  /** Spin while a send is closer than the metronome's accuracy. The loop still handles answers. */
+  /** Spin while the next send is due too soon for the metronome's accuracy. The loop still handles answers. */
   spin() {
     if (this.due[0] <= nowMs()) {
       this.setDue(this.sendDue());
@@ -94,11 +97,12 @@ export class Pacer {
   }
 }
 
-/** Make timed sleeps exact. To save power, Linux extends them by 50 microseconds by default. */
+/** Make timed sleeps exact. To save power, Linux extends sleeps by 50 microseconds by default. */
 function sleepExactly() {
   try {
     writeFileSync('/proc/self/timerslack_ns', '1'); // threads that start later inherit this setting
   } catch {
-    // Other systems and old versions of Linux don't support this. Their scheduling delay is larger, as reports show.
+    // Other systems and old versions of Linux don't support this setting. Their scheduling delay is larger, as reports
+    // show.
   }
 }

@@ -8,8 +8,9 @@ import { nowMs } from './clock.js';
  * ends. The data of this turn may therefore have waited since the start of the previous turn. If the previous turn read
  * nothing, the data arrived after that turn.
  *
- * Most data waited for a shorter time. But the delay on the generator's machine can also be longer: the process can't
- * see how long it waits for a core, and if a connection has more data than one read returns, the rest waits longer.
+ * Most data waited for a shorter time. The bound doesn't include all delays on the generator's machine: the process
+ * can't see how long it waits for a core, and if a connection has more data than one read returns, the rest waits
+ * longer.
  */
 export class ReadDelay {
   reads = false; // whether this turn has read data
@@ -42,7 +43,7 @@ export class ReadDelay {
     this.followed = this.reads;
     this.reads = false;
     if (this.followed) {
-      this.hook(); // the next turn may read nothing, and then resets `followed`
+      this.hook(); // if the next turn reads nothing, it resets `followed`
     }
   };
 

@@ -35,7 +35,8 @@ export class Recorder {
   waited = 0;
   durationMs = 0;
   silentMs = 0; // the part of durationMs before the first answer was possible
-  // When the slice's first answer would have arrived if its request had been sent at the start; 0 without an answer.
+  // The time when the slice's first answer would have arrived if its request had been sent at the start, or 0 without
+  // an answer.
   firstAnswerMs = 0;
   /** @type {Partial<Record<ErrorKind, string>>} */
   examples = {};
@@ -195,7 +196,8 @@ export class Recorder {
 
   /**
    * Return the successful answers per second. In a closed loop, a slice starts and ends with an answer (closedloop.js).
-   * The engine `loadtest` doesn't move these edges, so the time of its slices ends with the last answer.
+   * The engine `loadtest` doesn't move the start and the end of a slice to answers, so the time of its slices ends with
+   * the last answer.
    */
   rate(/** @type {boolean} */ closed) {
     const elapsedMs = closed ? this.answeredMs : this.durationMs - this.silentMs;

@@ -35,7 +35,7 @@ export class Schedule {
     this.count = this.moments.length;
   }
 
-  /** Return the time of this process's i-th send, or Infinity after the last one. */
+  /** Return the time of this process's i-th send, or Infinity after the last send. */
   dueMs(/** @type {number} */ i) {
     return i < this.count ? this.moments[i] : Infinity;
   }
@@ -90,8 +90,8 @@ export function randomMoments(rate, durationMs, seed) {
 }
 
 /**
- * Return a generator of random numbers from 0 to below 1: the small fast counter of PractRand (sfc32). The numbers
- * depend only on the seed.
+ * Return a generator of random numbers that are at least 0 and below 1: the small fast counter of PractRand (sfc32).
+ * The numbers depend only on the seed.
  */
 export function uniforms(/** @type {number} */ seed) {
   let [a, b, c, counter] = [0, seed | 0, (seed / 2 ** 32) | 0, 1];

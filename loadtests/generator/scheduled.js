@@ -18,12 +18,12 @@ export class Scheduled extends Load {
   schedule = new Schedule([]);
   noticed = 0; // the index of the first request that wasn't due at the last check
   next = 0; // the index of the first request that hasn't been sent
-  waiting = 0; // the index of the first request that isn't known to wait for a connection
+  waiting = 0; // the index of the first request that wasn't yet counted as waiting for a connection
   plannedFromMs = 0; // the edges of the slice if the server doesn't pause
   plannedEndMs = 0;
   /** @type {Slice | null} */
   slice = null;
-  opened = 0; // connections opened in this turn of the event loop
+  opened = 0; // the number of connections that were opened in this turn of the event loop
   /** @type {(() => void) | undefined} */
   growth; // records the growth of outstanding requests once in a slice
   pacer = new Pacer(() => this.advance());
@@ -51,13 +51,13 @@ export class Scheduled extends Load {
   }
 
   /**
-   * Return the clock of a slice. Pauses don't extend slices of streams or deliveries, or of a recording with its times.
+   * Return the clock of a slice. Pauses don't extend a slice that has streams or deliveries, or a slice of a replay.
    */
   clockOf(/** @type {Slice} */ slice) {
     return new SliceClock(slice, this.job.answerMs, this.pool?.begin === undefined && this.job.timesMs === null);
   }
 
-  /** Move future edges by the pauses until now, and continue the schedule if it has ended. */
+  /** Move future edges by the length of the pauses so far, and continue the schedule if it has ended. */
   follow(/** @type {number} */ now) {
     // An ended slice isn't extended, because the pacer rests and couldn't send more requests in time.
     if (!this.clock.moves || now >= this.endMs) {
@@ -230,7 +230,7 @@ export class Scheduled extends Load {
 
   finish(/** @type {number} */ now) {
     if (now >= this.endMs) {
-      this.growth?.(); // timers are late on a busy machine
+      this.growth?.(); // on a busy machine, the timer for this call may be late
     }
     this.growth = undefined;
     this.pacer.rest();

@@ -1,7 +1,7 @@
-// Measure the length of a slice without the server's pauses.
+// Measure the length of a slice without the server's pauses, so that a pause makes its slice longer.
 //
-// If a slice ended during a pause, the slice would hide the pause. The next slice would always start right after a
-// pause, so the position of the next pause in its slice would not be random. A pause therefore makes its slice longer.
+// Otherwise, a slice could end during a pause and omit a part of it. The next slice would then always start right after
+// a pause, so the position of the next pause would not be random.
 
 /** @import { Slice } from './types.ts' */
 
@@ -10,12 +10,12 @@
 const SETTLING_GAPS = 10;
 
 /**
- * Measure the pauses of a server. A pause is the time in which the server owed answers and sent none, minus the usual
- * time of an answer. The time to answer the requests that waited during the pause is added, but at most the length of
- * the pause, because an overloaded server never catches up.
+ * Measure the pauses of a server. A pause is the time in which the server owed answers and sent none, minus the time
+ * that an answer usually takes. The time to answer the requests that waited during the pause is added to the pause, but
+ * at most doubles it, because an overloaded server never catches up.
  *
- * A server that works on several requests at once may answer all of them together. The usual time therefore grows with
- * the number of answers that the server owed at its last answer.
+ * A server that works on several requests at once may answer all of them together. The usual time of an answer
+ * therefore grows with the number of answers that the server owed at its last answer.
  */
 export class SliceClock {
   pausedMs = 0;
@@ -35,13 +35,13 @@ export class SliceClock {
     return this.longestGapMs < Infinity;
   }
 
-  /** Handle a request that is due while the server owes no other answer. */
+  /** Record that a request became due while the server owed no other answer. */
   owesFrom(/** @type {number} */ due) {
     this.sinceMs = Math.max(this.sinceMs, due);
     this.owed = 1;
   }
 
-  /** Handle the answer or the failure of one of the `owed` outstanding requests. */
+  /** Record that one of the `owed` outstanding requests was answered or failed. */
   ended(/** @type {number} */ at, /** @type {number} */ intended, /** @type {number} */ owed) {
     const pauseMs = this.pausedUntil(at) - this.pausedMs;
     if (pauseMs > 0) {
@@ -56,7 +56,7 @@ export class SliceClock {
     this.owed = owed;
   }
 
-  /** Return the length of all pauses until `now`. Call this only while the server owes an answer. */
+  /** Return the length of all pauses until `now`. Call this method only while the server owes an answer. */
   pausedUntil(/** @type {number} */ now) {
     return this.pausedMs + Math.max(0, now - this.sinceMs - Math.max(this.longestGapMs, this.answerMs * this.owed));
   }

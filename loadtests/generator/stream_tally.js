@@ -1,18 +1,18 @@
-// Count the results of event streams, the delays of their events, and the views whose client left.
+// Record the results of event streams, the delays of their events, and the views whose client left.
 
 import { Times } from './times.js';
 
 /** @import { LeftCounts, StreamCounts } from './types.ts' */
 
-const OVERDUE_MS = 1000; // an event is missing if it is later than this when its stream is given up
-const LATE_MS = 1000;  // a view is late if it runs for longer than this after its client left
+const OVERDUE_MS = 1000; // when a stream is given up, events that are late by at least this time are missing
+const LATE_MS = 1000;  // a view is late if it runs for longer than this time after its client left
 
 /** A stream that was due at `dueMs`. Its request contains `number`. */
 export class Stream {
   came = 0; // events
   earliest = Infinity; // the smallest offset
   /** @type {number[]} */
-  offsets = []; // for each arrived event, up to the planned number: its time minus its index times the interval
+  offsets = []; // for each event up to the planned number, the arrival time minus index × interval
 
   /** @param {number} dueMs @param {number} number */
   constructor(dueMs, number) {
@@ -23,8 +23,8 @@ export class Stream {
 
 /**
  * The results of streams. Only the server knows when it intended to send an event. The tally assumes that the stream's
- * most punctual event was on time, and measures the delays of the other events relative to it. If a server collects all
- * events and sends them at once, the events are therefore late, and the first event has the longest delay.
+ * most punctual event was on time, and measures the delays of the other events relative to that event. If a server
+ * collects all events and sends them at once, the events are therefore late, and the first event has the longest delay.
  */
 export class StreamTally {
   begun = 0;
@@ -33,10 +33,10 @@ export class StreamTally {
   unanswered = 0; // streams that were given up without a single event
   cut = 0;  // streams that were given up after an event
   left = 0; // streams whose client left
-  answered = 0; // streams that had a first event
+  answered = 0; // streams with at least one event
   events = 0;
   inTime = 0; // events before the slice's end
-  missing = 0; // due events of streams that were broken off or cut
+  missing = 0; // events that were due in broken or cut streams, but didn't arrive
   most = 0;  // the maximum number of simultaneous streams
   underWay = 0; // the number of streams that have had a first event and not ended
   first = new Times();
@@ -123,7 +123,7 @@ export class StreamTally {
 /** The clients that left, and when their views ended. The load asks the server until all views have ended. */
 export class Endings {
   clients = 0;
-  late = 0;  // the number of ended views that ended late
+  late = 0;  // the number of views that ended late
   after = new Times();
   /** @type {Set<number>} */
   running = new Set();  // views that have started but not ended
@@ -136,8 +136,8 @@ export class Endings {
   }
 
   /**
-   * Read the server's answer. It has a line for each view that has started: the number of its stream, and the seconds
-   * since the view's end, or `-` while the view runs.
+   * Read the server's answer. The answer has a line for each view that has started: the number of its stream, and the
+   * seconds since the view's end, or `-` while the view runs.
    *
    * @param {string} text
    * @param {number} at the time of the answer

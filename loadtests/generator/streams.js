@@ -9,7 +9,7 @@ import { Endings, StreamTally } from './stream_tally.js';
 /** @import { Connection, Failure, Owner, Slice, Streams } from './types.ts' */
 
 const AGAIN_MS = 1000; // the delay until the next stream starts after a broken stream
-const ASK_EVERY_MS = 250; // the interval of the requests for the views that have ended
+const ASK_EVERY_MS = 250; // the interval between requests that ask which views have ended
 
 /**
  * Functions that connect to the server, send the request of a stream, and ask the server which views have ended.
@@ -79,7 +79,7 @@ export class EventStreams {
   }
 
   begun(/** @type {number} */ dueMs) {
-    if (this.endMs > 0) { // otherwise the slice was ended early
+    if (this.endMs > 0) { // not after an early end of the slice
       const connection = this.asking.connect(this);
       const stream = this.tally.begin(dueMs);
       this.live.set(connection, stream);

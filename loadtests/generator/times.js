@@ -4,7 +4,7 @@ import hdr from 'hdr-histogram-js';
 
 /** @import { Spread } from './types.ts' */
 
-const HIGHEST_US = 3600e6; // an hour: no request waits longer
+const HIGHEST_US = 3600e6; // an hour, because no request waits longer
 
 /** An HDR histogram with the exact sum and maximum. */
 export class Times {
@@ -18,7 +18,7 @@ export class Times {
       highestTrackableValue: HIGHEST_US,
       numberOfSignificantValueDigits: digits,
       bitBucketSize: 32,
-      useWebAssembly: false, // WebAssembly was not faster in a measurement
+      useWebAssembly: false, // because WebAssembly was not faster in a measurement
     });
   }
 

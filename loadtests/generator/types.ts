@@ -14,9 +14,9 @@ export interface Job {
   origin: string; // an address such as http://127.0.0.1:8000
   requests: Request[];
   order: string; // the index of the request for each send of all processes, repeated: a Uint16Array in base64
-  timesMs: number[] | null; // in a replay, when each send of all processes is due
+  timesMs: number[] | null; // in a replay, the due time of each send of all processes
   rate: number | null;  // requests per second of all processes; null for a closed loop, 0 for connections without sends
-  connections: number; // of this process: the maximum number at a fixed rate, the exact number in a closed loop
+  connections: number; // connections of this process: the maximum at a fixed rate, or the number in a closed loop
   silent: number; // additional connections of this process that send nothing
   timeoutMs: number;
   listenMs: number;  // how long duplicate and stray messages count after the end of the last slice
@@ -39,8 +39,8 @@ export interface Streams {
   events: number; // the number of events of each stream
   intervalMs: number; // the time from one event to the next
   pauseMs: number; // after its first event, a client reads nothing for this time
-  leaveMs: number | null; // the time from a stream's due time until its client leaves; null if it stays until the end
-  endings: Request | null;  // requests the list of ended views, among the requests with a `note`
+  leaveMs: number | null; // the time from a stream's due time until its client leaves; null if no client leaves early
+  endings: Request | null;  // asks which of the views with a `note` have ended
 }
 
 /** A request and its expected answer. */
@@ -120,7 +120,7 @@ export interface Second {
   completed: number;
   ok: number;
   errors: number;
-  ends: Record<string, number>;  // counts by status, `stale`, ErrorKind, or `ok` if there are no statuses
+  ends: Record<string, number>;  // counts by status, `stale` or ErrorKind; if there are no statuses, `ok`
   hdr: string; // response times of successful requests (service times with `loadtest`)
 }
 
@@ -223,7 +223,7 @@ export interface Measured {
   ok: number;
   rate: number;
   backlog: number[]; // the growth of outstanding requests in the measured part of each slice of a schedule
-  billed: number; // successful answers in measured slices, whenever their requests were sent
+  billed: number; // successful answers in measured slices, no matter when their requests were sent
   unfinished: number;
   waited: number;
   errors: ErrorCounts;
@@ -341,7 +341,7 @@ export interface Dialect {
   onOpen(client: Client): void; // called after the handshake; calls `client.ready` once the client can receive
   onMessage(client: Client, data: Buffer, start: number, end: number): void;
   wrap(client: Client, payload: string): string;  // the ASCII message for a payload
-  separates?(conversation: Conversation): boolean; // false if messages of other senders may be intended for a receiver
+  separates?(conversation: Conversation): boolean; // false if a receiver may also receive messages of other senders
 }
 
 /** The address of a WebSocket and the way to open it. */
@@ -358,7 +358,7 @@ export interface Target {
   traffic: Traffic; // the counts of all WebSockets of a load
 }
 
-/** The numbers of bytes on the wire. */
+/** The number of bytes that were sent and received on the wire. */
 export interface Traffic {
   sent: number;
   received: number;

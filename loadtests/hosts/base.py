@@ -106,14 +106,14 @@ class Host(Protocol):
         """Return the address at which a server that listens on ``bind`` can be reached."""
 
     def application(self, given: Application) -> Application:
-        """Return the application in the form that this host serves.
+        """Return an application that this host can serve and that is equivalent to ``given``.
 
         Raises:
             UserError: If the host can't serve the application.
         """
 
     def missing(self, needs: Iterable[str]) -> str | None:
-        """Describe the needed software that isn't installed (see ``loadtests.setups.needs.missing``)."""
+        """Describe required software that isn't installed (see ``loadtests.setups.needs.missing``)."""
 
     def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
         """Check that a load can reach a port on this host.
@@ -166,7 +166,7 @@ class Host(Protocol):
     def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
         """Return the CPU seconds that the running processes have used so far, by pid.
 
-        The call is cheap enough to use during a load. The value is None if the call would disturb the load.
+        The call is cheap enough to use during a load. A host on which the call would disturb the load returns None.
         """
 
     def moment(self, cores: Sequence[int]) -> Moment:
@@ -181,8 +181,8 @@ class Host(Protocol):
     def load_elsewhere(self) -> dict[str, OthersMoment]:
         """Return the work that other programs have done so far on the run's other machines, by address.
 
-        The other machines are the machines of services and, with an empty address, the machine of this process, unless
-        they are the host itself.
+        The other machines are the machines of services, and the machine of this process, whose address is empty. The
+        host itself isn't included.
         """
 
     def calibrations_elsewhere(self) -> dict[str, float]:

@@ -111,7 +111,7 @@ def tracked() -> list[str]:
 
 
 def of_load() -> list[str]:
-    """Return the paths of the files that generate load. Don't use git, which may not be installed."""
+    """Return the paths of the files that are needed to generate load. Don't use git, which may not be installed."""
     found = [file for suffix in ("py", "js") for file in (ROOT / "loadtests").rglob(f"*.{suffix}")]
     return sorted(str(file.relative_to(ROOT)) for file in (*found, ROOT / "package-lock.json"))
 

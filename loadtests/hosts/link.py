@@ -116,8 +116,8 @@ def in_tree(command: str) -> str:
 def refuse_others(own: str, shared: str = "") -> str:
     """Return shell commands that fail if other users may write to the folders that contain programs.
 
-    The ``shared`` folders, such as an administrator's virtual environment, may belong to another user, and their group
-    may write to them.
+    The commands don't fail if the ``shared`` folders, such as an administrator's virtual environment, belong to
+    another user, or if the group of these folders may write to them.
     """
     others = f'find {own} -prune \\( -perm /022 -o ! -user "$(id -u)" \\)'
     if shared:

@@ -25,7 +25,7 @@ from loadtests.records.run.run_record import OtherHost
 from loadtests.setups.application import Application
 from loadtests.setups.needs import missing
 
-LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # how to reach a server that listens on all addresses
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the way to reach a server that listens on all addresses
 
 
 class Local:
@@ -62,7 +62,7 @@ class Local:
         return network.look(host, address, token, client)
 
     def require_free(self, bind: str, port: int) -> None:
-        folders.remove_abandoned()  # this also stops servers that may still listen on the port
+        folders.remove_abandoned()  # removing abandoned folders also stops servers that may still use the port
         for connection in psutil.net_connections("tcp"):
             address = connection.laddr
             if connection.status != psutil.CONN_LISTEN or not address or address.port != port:
@@ -74,7 +74,7 @@ class Local:
                 with contextlib.suppress(psutil.Error):
                     process = psutil.Process(connection.pid)
                     owner = f"{process.name()} (pid {connection.pid}, user {process.username()})"
-            raise UserError(f"port {port} is used by {owner}. Stop it, or set another port: PORT={port + 1}")
+            raise UserError(f"port {port} is used by {owner}. Stop this process, or set another port: PORT={port + 1}")
 
     def supervise(self, env: Mapping[str, str]) -> Supervisor:
         return Supervisor(env)

@@ -17,7 +17,7 @@ WITHIN_S = 30.0
 READ_BYTES = 2**16
 MAX_PIECES = 2**10  # the maximum length of an answer, in pieces of READ_BYTES: four times the long answer of proof.py
 ROUND_TRIPS = 40
-PORTS = 40  # a run may use this many consecutive ports
+PORTS = 40  # the number of consecutive ports that a run may use
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _get(connection: http.client.HTTPConnection, path: str) -> bytes:
 
 
 def _seconds(connection: http.client.HTTPConnection, path: str) -> tuple[float, int]:
-    """Return the seconds until a path was answered, and the size of the answer in bytes."""
+    """Request a path. Return the response time in seconds, and the size of the answer in bytes."""
     begun = time.perf_counter()
     body = _get(connection, path)
     return time.perf_counter() - begun, len(body)

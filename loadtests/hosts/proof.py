@@ -1,6 +1,6 @@
 """Run a minimal HTTP server on the port to which load will be sent.
 
-The server proves that SSH reached the same host, and shows how much time the network needs.
+The server proves that SSH reached the host of this port, and answers requests that measure the network.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class RemoteSupervisor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._link.alive:  # otherwise the agent has stopped supervisord, or will stop it soon
+        if self._link.alive:  # if the connection is closed or lost, the agent itself stops supervisord
             self._call("end_supervisor", NOTHING)
 
     def start(self, group: str) -> None:

@@ -39,7 +39,7 @@ GREETED_WITHIN_S = 30.0
 BACK_WITHIN_S = 300.0
 PAUSE_S = 1.0
 ENDED_WITHIN_S = 15.0  # After an agent is killed, the guards need a few seconds to end its processes.
-PREPARED_WITHIN_S = 700.0  # This is longer than the limit in loadtests.setups.application.
+PREPARED_WITHIN_S = 700.0  # This time is longer than the limit in loadtests.setups.application.
 NETWORK_WITHIN_S = 60.0
 CLOCK_LOOKS = 8
 
@@ -76,7 +76,7 @@ class Ssh:
 
     def bind(self) -> str:
         if os.environ.get("BIND"):
-            raise UserError("BIND only works for servers on this machine. Unset it")
+            raise UserError("BIND only works for servers on this machine. Unset BIND")
         return self.listens_on()
 
     def listens_on(self) -> str:
@@ -127,7 +127,7 @@ class Ssh:
         return found
 
     def look(self, bind: str, port: int, look: Look = network.look) -> Network:
-        """Measure the network to a port on the machine, and check that SSH reached the same machine.
+        """Measure the network to a port on the other machine, and check that SSH reached the same machine.
 
         Raises:
             UserError: If the port can't be reached, or belongs to another machine.
@@ -250,8 +250,9 @@ class Ssh:
         address = ipaddress.ip_address(self.listens_on())
         if public(address):
             remarks.append(
-                f"the servers listen on the public address {address}. During the run, anyone who can reach it can use "
-                f"the servers. They have a separate secret key, but aren't protected like servers in production"
+                f"the servers listen on the public address {address}. During the run, anyone who can reach this "
+                "address can use the servers. The servers have a separate secret key, but aren't protected like "
+                "servers in production"
             )
         return tuple(remarks)
 
@@ -305,7 +306,7 @@ def _generator_cores() -> tuple[int, ...]:
 
 
 def at(address: str) -> Ssh:
-    """Return the machine at ``user@host:port``. The first call connects to it.
+    """Return the machine at ``user@host:port``. The first call of a method opens the connection.
 
     Raises:
         UserError: If the address isn't valid.

@@ -34,10 +34,10 @@ STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
 LOOK_EVERY_S = 0.02
 LOG_LINES = 20
-MAX_READ = 2**20  # bytes to read from supervisord's output if it doesn't start
+MAX_READ = 2**20  # the number of bytes that are read from supervisord's output if supervisord doesn't start
 
-# COMMAND is the command that starts supervisord in docs/setups.rst, but with the harness's supervisord, even if the
-# served project has its own PATH.
+# COMMAND is the command in docs/setups.rst that starts supervisord. It always starts the harness's supervisord, even if
+# the served project has its own PATH.
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
 # pip can install commands into a folder other than Python's, such as ~/.local/bin.
 DAEMON = f'"{SUPERVISORD}"' if SUPERVISORD.exists() else f'"{sys.executable}" -m supervisor.supervisord'
@@ -79,7 +79,7 @@ class Supervisor:
             if not name.startswith(SERVER_VARIABLES)
         }
         try:
-            # Errors are read through the same file object, because the guard removes the folder before it ends.
+            # Errors are read through the same file object, because the folder is removed before the guard ends.
             with open(self.folder / "supervisord.out", "w+b") as out:
                 self._guard = subprocess.Popen(
                     guarded(["sh", "-c", COMMAND]),

@@ -33,7 +33,7 @@ BEAT_S = 2.0
 ALIVE_INTERVAL_S, ALIVE_COUNT = 3, 3
 SILENCE_S = float(ALIVE_INTERVAL_S * (ALIVE_COUNT + 1))
 
-BEAT = 0  # the number of a call without an answer
+BEAT = 0  # the number of a call that needs no answer
 
 
 class NotAMessage(Exception):

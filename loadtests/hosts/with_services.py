@@ -98,13 +98,13 @@ class WithServices:
         return found
 
     def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
-        # This includes only the servers' machine, because a call to another machine uses the network.
+        # Include only processes on the servers' machine, because a call to another machine uses the network.
         return self._servers.cpu_s(pid for pid in pids if pid < PIDS)
 
 
 @dataclasses.dataclass(frozen=True)
 class RemoteService:
-    """The supervisord of a service. ``another`` is true if it isn't on the servers' machine."""
+    """The supervisord of a service. ``another`` is true if the service isn't on the servers' machine."""
 
     number: int
     supervised: AbstractContextManager[Supervised]

@@ -28,11 +28,12 @@ from loadtests.journeys.forms import Credentials, sign_in
 from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
 
 TIMEOUT_S = 10.0
-# Like epoll, gevent waits for whole milliseconds, and one millisecond too long. So the last millisecond is a busy wait.
+# Like epoll, gevent waits only for whole milliseconds. It also waits one millisecond longer than requested. For this
+# reason, the last millisecond of each wait is a busy wait.
 TIMER_S = 0.001
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 NO_MORE_CONNECTIONS = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL)  # Limits of this machine, not of the server.
-_poll = monkey.get_original("select", "poll")  # gevent's version would switch to other users.
+_poll = monkey.get_original("select", "poll")  # gevent's version of poll would switch to other users.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +59,7 @@ class _Clients(HTTPClientPool):
     def get_client(self, url: Any) -> HTTPClient:
         client = super().get_client(url)
         pool: Any = client._connection_pool
-        pool.size = -1  # disables retries; the existing pool ignores the change
+        pool.size = -1  # disables retries, and doesn't affect the existing connection pool
         pool._is_socket_alive = _still_open
         return client
 
@@ -78,7 +79,7 @@ class Journey(FastHttpUser):
     Attributes:
         path: The path of the application.
         think_s: The shortest and the longest think time in seconds.
-        credentials: The credentials for logging in before a journey.
+        credentials: The credentials with which a user logs in before a journey.
         signed_out: The path to which the application redirects users without a session.
         observer: The observer of all events.
         leaves_at: The time when the load ends.
@@ -107,11 +108,11 @@ class Journey(FastHttpUser):
         raise NotImplementedError
 
     def undertake(self, chance: random.Random, due: float) -> BrokenOff | None:
-        """Run one journey of a new user, which was due at ``due``. Return the failure that ended the journey, or None.
+        """Run one journey of a new user. The journey was due at ``due``. Return the failure that ended it, or None.
 
         Raises:
-            Left: If the load ends before the journey.
-            TypeError: If the journey itself raised a failure, because the failed request would count as successful.
+            Left: If the load ends before the journey ends.
+            TypeError: If the journey itself raised a failure, because its request would then count as successful.
         """
         self.chance, self.ready = chance, due
         self.client.cookiejar.clear()
@@ -177,7 +178,8 @@ class Journey(FastHttpUser):
                 catch_response=True,
                 allow_redirects=False,
             ) as response:
-                # The time to read an answer, and the work of other users in the meantime, don't count.
+                # The response time doesn't include the time to read an answer, or the work of other users in the
+                # meantime.
                 self.ready = step.sent + response.request_meta["response_time"] / 1000
                 error = getattr(response, "error", None)
                 if not response.status_code:

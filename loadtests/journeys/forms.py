@@ -63,7 +63,7 @@ def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage
         match = pattern.fullmatch(answer.location)
         if match is None:
             where = answer.location.partition("?")[0] or "nowhere"
-            return BrokenOff("status", f"it redirects to {where} instead of {route}")
+            return BrokenOff("status", f"the answer redirects to {where} instead of {route}")
         if ids is not None:
             ids.update(match.groupdict())
         return None

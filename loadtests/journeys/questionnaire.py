@@ -1,7 +1,7 @@
 """Fill in the sample project's questionnaire, with a unique name and employer.
 
-The summary at the end must show exactly these answers. It shows other answers if answers were lost, or if sessions were
-mixed up.
+The summary at the end must show exactly these answers. The summary shows other answers if answers were lost, or if
+sessions were mixed up.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _text(field: str, text: str) -> Given:
 
 
 def _another(answer: Answered, page: str) -> BrokenOff | None:
-    """Return a failure if the answer isn't this page."""
+    """Return a failure if the answer isn't the expected page."""
     found = PAGE.search(answer.text)
     if found and found[1] == page:
         return None
@@ -101,7 +101,7 @@ def _elsewhere(answer: Answered, target: str) -> BrokenOff | None:
 
 
 def _found_in(answer: Answered, page: str, answers: Mapping[str, Given]) -> BrokenOff | None:
-    """Return a failure if the answer isn't this page, or is a summary with wrong answers."""
+    """Return a failure if the answer isn't the expected page, or is a summary with wrong answers."""
     if (failure := _another(answer, page)) is not None or page != "summary":
         return failure
     shown = {name: html.unescape(text).strip() for name, text in SHOWN.findall(answer.text)}

@@ -43,16 +43,16 @@ class Observer:
     """Observe users. This base class ignores all events."""
 
     def begins(self, due: float) -> None:
-        """Handle the start of a journey that was due at ``due``."""
+        """Observe the start of a journey that was due at ``due``."""
 
     def thinks(self, begin: float, end: float) -> None:
-        """Handle a user's think time. The end may be in the future."""
+        """Observe a user's think time. The end may be in the future."""
 
     def sent(self, step: Step) -> None:
-        """Handle a sent request."""
+        """Observe a request that was sent."""
 
     def answered(self, step: Step, at: float, failure: BrokenOff | None) -> None:
-        """Handle an answer or a failure."""
+        """Observe a request that was answered or failed."""
 
     def ended(self, due: float, at: float, failure: BrokenOff | None) -> None:
-        """Handle the end of the journey that was due at ``due``."""
+        """Observe the end of the journey that was due at ``due``."""

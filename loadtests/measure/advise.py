@@ -84,7 +84,7 @@ class KnobSearch:
 
 
 def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: float) -> KnobSearch:
-    """Plan a search for good knobs of a setup that runs on this number of cores.
+    """Plan a search for good knobs of a setup that runs on ``cores`` CPU cores.
 
     Raises:
         UserError: If an option isn't valid, or ``max_time_s`` is too short.
@@ -131,7 +131,7 @@ def of_study(study: Study, max_time_s: float) -> KnobSearch:
         tests = series([test.name for test in study.tests])
         raise UserError(f"{study.name} has {plural(len(study.tests), 'test')} ({tests}). A search needs a single test")
     if study.ceiling_tests:
-        raise UserError(f"{study.name}: the rate of the test is 'auto'. Set it to a number")
+        raise UserError(f"{study.name}: the rate of the test is 'auto'. Set the rate to a number")
     one_block = dataclasses.replace(study, name=f"advise-{study.name}", title=f"Good knobs: {study.title}", blocks=1)
     return _within(one_block, study.sweep, max_time_s)
 
@@ -189,7 +189,7 @@ def _append(run: Run, step: Round) -> None:
     before = [slot for slot in record.order if slot.block < step.blocks[0]]
     chosen = tuple(entry for entry in record.study.entries if entry.label in step.candidates)
     of_round = dataclasses.replace(record.study, entries=chosen, blocks=len(step.blocks))
-    # Each round is shuffled with another seed.
+    # Each round uses a different seed, and so a different order of the trials.
     slots = schedule(of_round, record.seed + step.blocks[0] - 1)
     more = [
         dataclasses.replace(slot, number=len(before) + slot.number, block=step.blocks[slot.block - 1]) for slot in slots
@@ -203,7 +203,7 @@ def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]
     Leave out candidates that made their own trials invalid or didn't answer all requests, because a percentile of the
     remaining answers isn't comparable.
     """
-    # a repeated trial replaces its first attempt
+    # the last attempt of a trial replaces earlier attempts
     last = {trial.number: trial for trial in run.trials() if trial.block in step.blocks}
     failed = {trial.label for trial in last.values() if is_setups_own(trial.flags)}
     values: dict[str, dict[int, float]] = {label: {} for label in step.candidates if label not in failed}

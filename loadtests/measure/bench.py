@@ -1,6 +1,6 @@
 """Create the context that all trials of a run share: host, servers, engines and cores.
 
-Tests can replace parts of the context.
+Unit tests can replace parts of the context.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def make_bench(
 
 
 def _services_of(entry: Entry, known: Mapping[str, Setup], application: Application) -> tuple[str, ...]:
-    """Return the services that an entry's setup and, for the sample project, its knobs need."""
+    """Return the services of an entry's setup and, for the sample project, the services that the entry's knobs need."""
     of_knobs = () if application.own else services.required_by(entry.env)
     return tuple(dict.fromkeys([*known[entry.setup].services, *of_knobs]))
 
@@ -297,7 +297,7 @@ def _services_of(entry: Entry, known: Mapping[str, Setup], application: Applicat
 def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
     """Return a function that creates the bench for a study on the hosts in ``options``.
 
-    ``own`` means that the setups serve the user's own project, which only works on this machine.
+    ``own`` means that the setups serve the user's own project. Only this machine can serve the user's project.
 
     Raises:
         UserError: If the options aren't valid.
@@ -314,7 +314,10 @@ def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
 
 
 def bench_of_run(record: RunRecord) -> BenchOf:
-    """Return a function that creates the bench of an existing run, with the run's hosts and consent to remote load."""
+    """Return a function that creates the bench of an existing run, on the hosts that the run recorded.
+
+    The bench allows load on other machines if the run allowed such load.
+    """
     unproven = any(one.round_trip_ms is None for one in (record.servers, *record.service_hosts) if one is not None)
     return bench_for(HostOptions.of_record(record), allow_remote=unproven, own=False)
 

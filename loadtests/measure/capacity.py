@@ -22,8 +22,8 @@ from loadtests.workload import Load
 
 DELAY_ALLOWED = 0.5  # the maximum delay in the generator, as a share of the objective's limit
 ON_THEIR_WAY = 0.01  # the maximum share of due requests that are unsent when a probe is stopped
-OF = {"lag": LAG, "delay": EVENT_DELAY}  # the times, apart from response times, that a limit can apply to
-CONFIRMING = 3  # the number of long probes that confirm a rate: one at the rate itself, and one on either side
+OF = {"lag": LAG, "delay": EVENT_DELAY}  # a limit can apply to these times instead of the response time
+CONFIRMING = 3  # the number of long probes that confirm a rate: one below, one at and one above this rate
 
 RunLoad = Callable[[Load, Watch], Result]
 
@@ -93,7 +93,7 @@ def find(
     Args:
         load: The load. Each probe sets its rate and duration, and uses different random arrivals.
         objective: The objective that the load must meet.
-        plan: The plan of the search. Its rates are in counted units: a broadcast counts as several deliveries.
+        plan: The plan of the search. The rate of a broadcast load counts deliveries, not sent messages.
         run_load: Runs one probe.
         on_probe: Called with each judged probe.
         clock: Returns the time in seconds.
@@ -133,7 +133,11 @@ def enough_s(found: FoundCapacity, plan: SearchPlan) -> float | None:
 
 
 def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result, str | None]:
-    """Run one probe, and stop it as soon as it can't pass. Return the result and, if the probe was stopped, why."""
+    """Run one probe, and stop it as soon as it can't pass.
+
+    Returns:
+        The result, and the reason why the probe was stopped, or None if it wasn't stopped.
+    """
     seconds: list[Second] = []
     lost: str | None = None
 
@@ -147,7 +151,7 @@ def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result,
 
 
 def _rate(load: Load, seconds: Sequence[Second]) -> float:
-    """Return the rate in requests per second. Journeys have no fixed rate, so return the rate of the busiest second."""
+    """Return the requests per second. For journeys, which have no fixed rate, return the rate of the busiest second."""
     return load.rate if load.rate is not None else max((second.sent for second in seconds), default=0)
 
 
@@ -156,7 +160,7 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
     missing = due - deliveries.delivered if deliveries else 0
     percentiles = dict(result.response_time_ms)
     for limit in objective.limits:
-        if limit.of:  # without receivers, no delivery was due, so the time counts as infinite
+        if limit.of:  # if no delivery was due, because there were no receivers, the time counts as infinite
             late = OF[limit.of].percentile(result, limit.key)
             percentiles[limit.name] = math.inf if late is None else late
     return ProbeFigures(
@@ -179,7 +183,8 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
 def _over(load: Load, result: Result, objective: Objective, missing: float) -> dict[str, float] | None:
     """Return the number of answers above each limit, by the limit's name.
 
-    The function converts late and missing deliveries to messages, and late and missing events to requests.
+    The number of late and missing deliveries is divided by the number of deliveries per message. The number of late and
+    missing events is divided by the number of events per request.
 
     Returns:
         The numbers, or None if the engine doesn't record these times.
@@ -205,7 +210,7 @@ def generator_limit(result: Result, objective: Objective, stopped: bool) -> str 
     """Return why the generator, not the server, limited a probe, or None if the generator wasn't the limit.
 
     The function compares the generator's delays in sending and reading with the limit for the same percentile. A delay
-    of less than half the limit rarely turns a pass into a fail.
+    of less than half the limit rarely causes the failure of a probe that would otherwise pass.
     """
     evidence = generator_evidence(result)
     if stopped and result.planned - evidence["sent"] <= max(1, ON_THEIR_WAY * result.planned):
@@ -226,7 +231,8 @@ def generator_evidence(result: Result) -> dict[str, Any]:
     """Return the result's information about the generator, as fields of ``Evidence``.
 
     The pacing lag is the generator's scheduling delay. The rest of the send lag is the wait for a connection, which the
-    server causes. For the same reason, unsent requests count only if no request waited for a connection.
+    server causes. If any request waited for a connection, the server may also be the reason for unsent requests.
+    Therefore, all planned requests then count as sent.
     """
     return {
         "generator_cpu": readings.generator_cpu(result),

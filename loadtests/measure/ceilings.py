@@ -23,7 +23,9 @@ from loadtests.records.run.run_record import Ceilings
 
 
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:
-    """Return the study with the measured rates, and the ceilings by test and label, in the test's sends per second.
+    """Return the study with the measured rates, and the ceilings by test and label.
+
+    The unit of a ceiling is the test's sends per second: requests, connections or sent messages.
 
     Raises:
         UserError: If no setup has a ceiling.
@@ -57,10 +59,10 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
 
 
 def _trials(bench: Bench, study: Study, planned: list[PlannedTrial]) -> Iterator[Trial]:
-    """Measure as many setups at once as the study allows, or one setup after the other if it isn't interleaved."""
+    """Measure as many setups at once as the study allows, or one after the other if the study isn't interleaved."""
     labels = list(dict.fromkeys(one.entry.label for one in planned))
     most = (study.at_once or max(1, len(labels))) if study.interleave else 1
-    with pinned(bench.cores.generator[0]):  # as in the run, don't use the servers' cores
+    with pinned(bench.cores.generator[0]):  # as in the run, this process must not use the servers' cores
         for first in range(0, len(labels), most):
             group = [one for one in planned if one.entry.label in labels[first : first + most]]
             for trials in run_interleaved(bench, group, lambda what, seconds: None):

@@ -1,4 +1,4 @@
-"""Start each setup in turn and compare its answers with the first setup's: ``python -m loadtests check``.
+"""Start each setup in turn and compare its answers with the answers of the first setup: ``python -m loadtests check``.
 
 WebSocket setups run separate test cases (``loadtests.serve.websocket_cases``). The requests are defined by the contract
 of the sample project, or by the user for their own project.
@@ -18,7 +18,16 @@ from typing import Any
 from loadtests import hosts, setups
 from loadtests.errors import UserError
 from loadtests.serve import scripted
-from loadtests.serve.contract import answers, describe, differing_headers, expectation, meets, redirect_of, show_both
+from loadtests.serve.contract import (
+    answers,
+    describe,
+    differing_headers,
+    expectation,
+    hint,
+    meets,
+    redirect_of,
+    show_both,
+)
 from loadtests.serve.http import Answer, common
 from loadtests.serve.sample_requests import REQUESTS
 from loadtests.serve.serving import NotServing, Serving, serving
@@ -32,10 +41,10 @@ from loadtests.workload.secrets import telling, without_accounts
 
 MIN_FETCH_TIMEOUT_S = 1.0  # so that a short pause of the machine doesn't look like a difference between setups
 RECIPE = "fast"  # the origin's recipe, which always gives the same answers
-REFERENCE = "gunicorn"  # most Django views were written for WSGI
+REFERENCE = "gunicorn"  # a WSGI server, because most Django views were written for WSGI
 
 SETTINGS = "settings.json"  # entry/with_settings.py writes this file to RUN_DIR
-HASH_SEED = {"PYTHONHASHSEED": "0"}  # otherwise the order of sets differs between processes
+HASH_SEED = {"PYTHONHASHSEED": "0"}  # so that the order of sets is the same in all processes
 
 Start = Callable[[Setup], AbstractContextManager[Serving]]
 Answers = dict[str, Answer | str]  # the answers by request name; a text describes a missing answer
@@ -60,7 +69,7 @@ class Check:
         websocket_cases: The number of WebSocket test cases and the failures, by setup.
         websocket_failures: The failures of the user's WebSockets, by setup.
         errors: The requests that the user's project answers with a server error or not at all.
-        unexpected: The requests that were answered with an unexpected status, and this status.
+        unexpected: The requests that were answered with an unexpected status, this status, and a possible reason.
         redirects: A sentence for each request with an unexpected redirect.
         settings: The settings that differ from the first setup's settings, by setup.
         varying: The requests that the first setup answers with varying bodies, or differently after a restart.
@@ -73,7 +82,7 @@ class Check:
     failed: list[tuple[Setup, NotServing]] = dataclasses.field(default_factory=list)
     differences: list[Difference] = dataclasses.field(default_factory=list)
     errors: list[tuple[Request, str]] = dataclasses.field(default_factory=list)
-    unexpected: list[tuple[Request, int]] = dataclasses.field(default_factory=list)
+    unexpected: list[tuple[Request, int, str]] = dataclasses.field(default_factory=list)
     redirects: list[str] = dataclasses.field(default_factory=list)
     settings: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     varying: list[Request] = dataclasses.field(default_factory=list)
@@ -253,14 +262,14 @@ class _Checker:
             if isinstance(answer, str) or answer.status >= max(500, one.status + 1):
                 self.result.errors.append((one, describe(answer)))
             elif answer.status != one.status:
-                self.result.unexpected.append((one, answer.status))
+                self.result.unexpected.append((one, answer.status, hint(one, answer, self.application)))
                 if redirect := redirect_of(answer, self.application):
                     self.result.redirects.append(f"{one.method} {one.path} answered {redirect}")
 
     def _without_varying(self, sent: Sequence[Request], given: Answers, again: Answers) -> Answers:
-        """Return the answers without the parts that differ between two starts.
+        """Return the answers without the parts that differ between two starts of the setup.
 
-        Leave out answers whose status or content type differs.
+        Leave out answers whose status or content type differs between the two starts.
         """
         kept: Answers = {}
         for one in sent:
@@ -303,7 +312,7 @@ def _flat(values: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:
-    """Return whether two setups gave equivalent answers, or failed to answer in the same way."""
+    """Return whether two setups gave equivalent answers, or whether both failed for the same reason."""
     if isinstance(reference, str) or isinstance(given, str):
         return reference == given
     return not differing_headers(reference, given) and meets(given, expectation(reference, own=False))

@@ -94,7 +94,7 @@ class Clients:
 
     @property
     def at_hand(self) -> Clients:
-        """The clients without the workers that users start, because a run must wait until these workers connect."""
+        """The clients that are available now. Workers that users start are available only after they connect."""
         return self if self.workers is None else Clients()
 
     def engine(self, name: str) -> Engine:
@@ -122,7 +122,7 @@ class Clients:
         if load.processes > 1:
             where = "with --expect-workers, each worker" if self.workers else "with --clients, each machine"
             raise UserError(f"{where} uses one injector. Leave out the number of injectors")
-        # Each user has a connection, and each part needs at least one.
+        # Each user has a connection, and each part of the load needs at least one connection.
         connections = load.connections if load.users is None else max(load.connection_count, self.parts)
         return dataclasses.replace(load, processes=self.parts, connections=connections)
 

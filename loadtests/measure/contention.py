@@ -38,10 +38,10 @@ class ContentionWatch:
         self._shared: set[Reason] = set()
 
     def add(self, trial: Trial) -> None:
-        """Handle a completed trial.
+        """Add a completed trial to the trials in a row.
 
         Raises:
-            TooBusy: If the last trials are invalid and have no figures.
+            TooBusy: If several trials in a row are invalid and have no figures.
         """
         reasons = machines_own(trial.flags)
         if not self._shared & reasons:
@@ -54,7 +54,7 @@ class ContentionWatch:
             self.require_calm()
 
     def require_calm(self) -> None:
-        """Check the last trials.
+        """Check whether the run can continue after the last trials.
 
         Raises:
             TooBusy: If the trials are invalid for the same reason, and no setup is the cause.

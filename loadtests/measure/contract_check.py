@@ -16,12 +16,9 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.study import Study
 from loadtests.records.run.run_record import Contract, Expectation
 from loadtests.serve import contract, scripted, signed_in, websocket
-from loadtests.serve.http import Answer
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.serve.signed_in import NotSignedIn
 from loadtests.workload import Request
-
-NOT_SHOWN = (302, 401, 403)  # the statuses for users who aren't logged in or don't have permission
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,24 +61,14 @@ def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) ->
         given = contract.answer(server, request)
         if isinstance(given, str) or given.status != request.status:
             answered = f"{request.method} {request.path}: {contract.describe(given)}"
-            raise UserError(f"test {test.name}: {answered}. Expected {request.status}{_hint(bench, request, given)}")
+            raise UserError(
+                f"test {test.name}: {answered}. Expected {request.status}"
+                f"{contract.hint(request, given, bench.application)}"
+            )
         found.append(contract.expectation(given, bench.application.own))
     if broken := broken_dialect(bench, server, test, baseline):
         raise UserError(f"test {test.name}: {broken[0]}")
     return tuple(found)
-
-
-def _hint(bench: Bench, request: Request, given: Answer | str) -> str:
-    """Return a hint if the user's project refuses the host or the user."""
-    if isinstance(given, str):
-        return ""
-    if redirect := contract.redirect_of(given, bench.application):
-        return f" ({redirect})"
-    if given.status in NOT_SHOWN and any(name == "Cookie" for name, _ in request.headers):
-        return "; check the user's permissions, and whether the session has expired"
-    if given.status == 400 and bench.application.own:
-        return "; if ALLOWED_HOSTS doesn't contain the host, set an allowed host with --host-header NAME"
-    return ""
 
 
 def requests_of(bench: Bench, server: Serving, test: Test) -> tuple[Request, ...]:
@@ -113,7 +100,7 @@ def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> tuple[l
 
 
 def broken_dialect(bench: Bench, server: Serving, test: Test, entry: Entry) -> list[str]:
-    """Return a sentence for each way in which the entry's setup differs from its WebSocket dialect."""
+    """Return a sentence for each way in which the entry's setup violates its WebSocket dialect."""
     load = bench.load(test, server.url, entry=entry)
     if (conversation := load.conversation) is None:
         return []

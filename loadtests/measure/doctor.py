@@ -86,7 +86,7 @@ def _of_servers(facts: dict[str, Any], watch_s: float) -> Iterator[MachineFindin
 def _open_files(study: Study) -> MachineFinding:
     test = max(study.tests, key=open_files.needed)
     needed, allowed = open_files.needed(test), open_files.allowed()
-    text = f"{study.name} needs {needed:,} open files per process in its test {test.name}; the limit is {allowed:,}"
+    text = f"{study.name} needs {needed:,} open files per process in its test {test.name}, and the limit is {allowed:,}"
     return ok(text) if needed <= allowed else MachineFinding("error", text, open_files.fix(needed))
 
 
@@ -113,7 +113,7 @@ def _redis() -> MachineFinding:
         if (why := redis.refusal(url)) is not None:
             fix = "start Redis, or unset REDIS_URL so that the harness starts its own Redis"
             return warning(f"there is no Redis at REDIS_URL: {why}", fix)
-        return ok("Redis is available at REDIS_URL; the harness doesn't measure its cost")
+        return ok("Redis is available at REDIS_URL, but the harness doesn't measure the cost of this Redis")
     if (version := redis.version()) is None:
         return warning("redis-server is missing: daphne-redis can't start", "install redis-server, or set REDIS_URL")
     return ok(f"Redis {version}")
@@ -141,7 +141,7 @@ def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
         )
     governor = facts["governor"]
     if governor is None:
-        yield ok("no frequency governor is visible, as usual in a virtual machine; an A/A pair shows the noise")
+        yield ok("no frequency governor is visible, which is normal in a virtual machine. An A/A pair shows the noise")
     elif governor != "performance":
         yield warning(f"the frequency governor is {governor}", "sudo cpupower frequency-set -g performance")
     if facts["turbo"] == "on":
@@ -154,10 +154,10 @@ def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
 
 def _memory(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     free_mb = machine.available_memory_mb()
-    fix = "close other programs; swapping makes a trial invalid"
+    fix = "close other programs, because swapping makes a trial invalid"
     yield judged(free_mb >= 1024, f"{free_mb} MB of memory are free", fix)
     if facts["swap_mb"]:
-        yield ok("swap is on; trials in which memory is swapped are invalid")
+        yield ok("swap is on, and trials in which memory is swapped are invalid")
 
 
 def _limits(facts: dict[str, Any]) -> Iterator[MachineFinding]:

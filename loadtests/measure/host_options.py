@@ -181,10 +181,10 @@ class ServiceHosts:
         return cls(found, needed=not options.of_file)
 
     def used_by(self, names: Collection[str]) -> ServiceHosts:
-        """Return the machines of the services that a study uses. ``names`` must contain all of these services.
+        """Return only the machines of services that a study uses. ``names`` contains the services of the study.
 
         Raises:
-            UserError: If a study must use all services (``needed``) but doesn't use one of them.
+            UserError: If the study must use all services (``needed``), but a service isn't in ``names``.
         """
         for service in self.machines if self.needed else ():
             if service.name not in names:
@@ -197,7 +197,7 @@ class ServiceHosts:
         return WithServices(servers, self.machines) if self.machines else servers
 
     def look(self, servers: Host, port: int, allow_remote: bool) -> tuple[ServiceHost, ...]:
-        """Describe each machine, and its network to the servers. The machine must prove its identity.
+        """Describe each machine, and its network to the servers. Each machine must prove its identity.
 
         Raises:
             UserError: If a machine can't be used.
@@ -212,7 +212,7 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
         raise UserError(f"the service {service.name} on {there.name}: {lacks}")
 
     def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        # The servers' machine connects, because a firewall may allow only the address of the servers.
+        # The servers' machine connects to the service's machine, whose firewall may allow only the servers' address.
         return servers.network_to(host, address, token, client if servers.name == "local" else servers.bind())
 
     bind = there.listens_on()
@@ -239,9 +239,9 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
 def _remarks_on(service: Service, there: Ssh, bind: str) -> Iterator[str]:
     whose = f"{service.label} on {there.name}"
     if service.of_others:
-        yield f"{whose} is the server that {service.variable} names; its CPU time includes work for other clients"
+        yield f"{whose} is the server that {service.variable} names, so its CPU time includes work for other clients"
     elif public(ipaddress.ip_address(bind)):
         yield (
-            f"{whose} listens on {bind}, which is a public address; it requires a password, but the password and "
+            f"{whose} listens on {bind}, which is a public address. It requires a password, but the password and "
             f"all data cross the network unencrypted"
         )

@@ -83,7 +83,7 @@ class _Measured:
     observations: list[LoadObservation] = dataclasses.field(default_factory=list)
     slices: list[WatchedSlice] = dataclasses.field(default_factory=list)
     in_vain: int = 0
-    """The number of slices that waited without success for outstanding requests."""
+    """The number of slices whose outstanding requests weren't answered in time."""
 
 
 @dataclasses.dataclass
@@ -91,8 +91,8 @@ class _Block:
     """The setups of a block that run at the same time.
 
     Attributes:
-        servers: The running server of each setup, or the error if it didn't start, by label.
-        idle_cpu: The CPU seconds per second that each setup uses while it is idle, by label.
+        servers: By label, the running server of each setup, or the error if the setup didn't start.
+        idle_cpu: By label, the CPU seconds per second that each setup uses while it is idle.
         lost: The error if the connection to the servers' host was lost.
     """
 
@@ -114,7 +114,7 @@ class _Block:
                     self.servers[label] = stack.enter_context(self.bench.serving(entry, start_options, port))
                 except NotServing as error:
                     self.servers[label] = error
-            if len(self.servers) > 1:  # a single setup doesn't disturb others
+            if len(self.servers) > 1:  # a single setup can't disturb other setups while it is idle
                 self._measure_idle_cpu()
         except ConnectionLost as error:
             self.lost = error
@@ -162,7 +162,7 @@ class _Block:
             measured = {one.planned.entry.label: one for one in ready if one is not None}
             answer_s = max((one.answers_in_s for one in measured.values()), default=0.0)
             settle_s, lengths = slices.settle(answer_s), slices.slices(test.pace.seconds, answer_s)
-            # Another attempt uses another order of the setups.
+            # Each attempt runs the setups in a different order.
             rounds = slices.orders(list(measured), len(lengths), chance + planned[0].attempt - 1)
             for seconds, labels in zip(lengths, rounds, strict=True):
                 self._calibrate(maker)

@@ -39,7 +39,7 @@ class LoadWatch:
 
     def prepare(self) -> None:
         """Find the processes to observe."""
-        # leave out services whose processes come and go
+        # leave out services whose processes start and end during the load
         parts = [part for part in self._server.parts() if not part.as_one]
         usage = self._host.usage(parts, self._server.folder)
         known = self._host.cpu_s(usage)  # None for a remote host; never includes processes on other hosts
@@ -94,7 +94,7 @@ class CpuWatch:
         return tuple(self._samples)
 
     def sample(self) -> None:
-        """Add a sample: the CPU use since the previous sample, of processes that existed at both times."""
+        """Add a sample of the CPU use since the previous sample. Include only processes that existed at both times."""
         used, now = self._read(), self._clock()
         elapsed = now - self._last
         cores = dict.fromkeys(self._roles.values(), 0.0)
@@ -117,7 +117,7 @@ class OriginWatch:
         self._ask("restart")
 
     def observed(self) -> OriginObservation | None:
-        """Return the stages and counts since the restart, or None if there is no origin or it doesn't answer."""
+        """Return the stages and counts since the restart, or None if there is no origin that answers."""
         counts, playing = self._ask("current_count"), self._ask("current_recipe")
         if counts is None or playing is None:
             return None
@@ -151,7 +151,7 @@ def _stage(stage: Stage) -> OriginStage:
 
 @dataclasses.dataclass(frozen=True)
 class WatchedSlice:
-    """A slice of load: the seconds until it settled, the measured seconds, and the observations."""
+    """A slice of load: the seconds until the load settled, the measured seconds, and the observations."""
 
     settle_s: float
     measured_s: float
@@ -173,8 +173,8 @@ def joined(slices: Sequence[WatchedSlice]) -> Meanwhile:
 def _one_origin(slices: Sequence[WatchedSlice]) -> OriginObservation | None:
     """Combine the observations of the origin in all slices.
 
-    The origin restarts its recipe in each slice. If the recipe has several stages, leave them out, because the slices
-    have no common time axis.
+    The origin restarts its recipe in each slice. If the recipe has several stages, the result doesn't contain the
+    stages, because the slices have no common time axis.
     """
     found = [(one.settle_s, one.observed.origin) for one in slices if one.observed.origin is not None]
     if not found:

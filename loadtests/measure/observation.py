@@ -125,7 +125,7 @@ def observe_load(
     return LoadObservation(
         rows,
         usage[0],
-        host.usage(parts, server.folder),  # a process may have died in the grace period
+        host.usage(parts, server.folder),  # read again, because a process may have died after the observed time
         conditions.between(machine[0], machine[1], cores, own_cpu_s),
         series | connections,
         meanwhile,
@@ -159,11 +159,11 @@ class TrialBuilder:
         return found.started is False or found.recovered is False or bool(failed)
 
     def note(self, **evidence: object) -> None:
-        """Set fields of the evidence."""
+        """Set fields of the evidence to new values."""
         self.evidence = dataclasses.replace(self.evidence, **evidence)  # type: ignore[arg-type]
 
     def failed(self, error: NotServing) -> None:
-        """Handle the failure of the setup or a supporting service."""
+        """Record that the setup or a supporting service has failed."""
         if error.of_service:
             self.note(service_failed=True)
         else:
@@ -171,12 +171,12 @@ class TrialBuilder:
         self.log = f"{error}\n{error.log}".strip()
 
     def breaks_contract(self, differences: Sequence[str], logs: str) -> None:
-        """Handle answers that differ from the contract."""
+        """Record that answers differ from the contract."""
         self.note(contract_differences=len(differences))
         self.log = "\n".join([*differences, logs]).strip()
 
     def engine_failed(self, error: Exception) -> None:
-        """Handle the failure of the engine."""
+        """Record that the engine has failed."""
         self.note(engine_failed=True)
         self.log = str(error)
 
@@ -254,7 +254,7 @@ def _other_hosts(
     rows = []
     for name, several in sorted(observed.items()):
         total = conditions.together(several)
-        generates = not name or name not in known  # the servers' host observes services' hosts and this machine
+        generates = not name or name not in known  # except this machine, all hosts in known run services
         change = _frequency_change(bench, name, total.mhz)
         rows.append(HostConditions(name, generates, round(total.other_load, 4), total.swapped_pages, change))
     return tuple(rows)

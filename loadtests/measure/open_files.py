@@ -15,15 +15,15 @@ from loadtests.setups.fetching import ORIGIN
 from loadtests.workload import Load
 
 RESERVE = 200  # the additional files of a process: logs, sockets, a database, and new connections
-MAX_TAKEN = 65_536  # supervisor/defaults.sh doesn't raise the limit further
+MAX_TAKEN = 65_536  # supervisor/defaults.sh raises the limit to at most this number
 NOWHERE = "http://127.0.0.1:1"
 
 
 def connections(load: Load) -> int:
     """Return the number of connections that a load keeps open.
 
-    At a fixed rate, only silent connections count: the load needs few other connections unless the server is slow, and
-    at most a thousand.
+    At a fixed rate, only silent connections are included, because the load needs few other connections unless the
+    server is slow. Even with a slow server, the load never needs more than a thousand other connections.
     """
     if load.users is not None:
         return load.users.users or 0
@@ -62,7 +62,7 @@ def require(tests: Iterable[Test]) -> None:
 
 
 def fix(count: int) -> str:
-    """Return a solution if the limit is lower than ``count``."""
+    """Return a sentence that tells the user how to allow or avoid ``count`` open files per process."""
     if count > MAX_TAKEN:
-        return f"use fewer connections; a process can have at most {MAX_TAKEN:,} open files"
+        return f"use fewer connections, because a process can have at most {MAX_TAKEN:,} open files"
     return f"raise the hard limit (`ulimit -Hn {count}` as root, or nofile in limits.conf), or use fewer connections"

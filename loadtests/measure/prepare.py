@@ -69,7 +69,7 @@ def require(study: Study, options: RunOptions) -> None:
         require_within("--seed", options.seed, 0, SEEDS - 1)
     study.require_feasible(study.name)
     if options.own is not None:
-        project.unloaded(options.own, environment.own_bin())  # don't install packages yet
+        project.unloaded(options.own, environment.own_bin())  # unlike bin, own_bin installs no packages
 
 
 def prepare(
@@ -227,7 +227,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     if not_kept := sorted({name for name, value in headers if value == REPLACED}):
         names = ", ".join(not_kept)
         raise UserError(
-            f"{folder}: its requests contain secret headers ({names}), which run folders don't store. Start a new run"
+            f"{folder}: some requests contain secret headers ({names}), which run folders don't store. Start a new run"
         )
     if own and REPLACED in (own.before or ""):
         raise UserError(f"{folder}: --setup-command contains a secret, which run folders don't store. Start a new run")
@@ -243,10 +243,10 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         raise UserError(f"{folder}: the {' and the '.join(changed)} changed since the run started. Start a new run")
     if (
         not bench.application.own
-    ):  # don't run --setup-command of the user's project again, so that the project stays as the trials left it
+    ):  # don't run --setup-command of the user's project again, because the command could change the project's data
         progress("preparing the project")
         bench.application.prepare()
-    # A run that has ended doesn't change, and its report still explains the cells without figures.
+    # A run that has ended gets no new attempts, because its report already explains the cells without figures.
     attempts = {} if record.ended else attempts_to_go_on(run.trials(), ATTEMPTS)
     return Execution(run, bench, attempts=attempts)
 

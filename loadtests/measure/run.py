@@ -40,16 +40,16 @@ class Watcher(Protocol):
     """Receive the events of a run."""
 
     def doing(self, what: str, seconds: float) -> None:
-        """Handle the start of a step that takes about ``seconds``."""
+        """React to the start of a step that takes about ``seconds`` seconds."""
 
     def second(self, second: Second) -> None:
-        """Handle a second of load."""
+        """React to the figures of one second of load."""
 
     def ended(self, trial: Trial, again: bool) -> None:
-        """Handle a completed trial. ``again`` means that it is invalid and will be repeated."""
+        """React to a completed trial. ``again`` means that the trial is invalid and will be repeated."""
 
     def block_ended(self, block: int) -> None:
-        """Handle the end of a block, including its repeated trials."""
+        """React to the end of a block. The repeated trials of the block have also ended."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Execution:
         return (1 + REPEATS) * self.seconds_of([slot for slot in self.order if slot.number not in measured])
 
     def seconds_of(self, slots: Sequence[Slot]) -> float:
-        """Estimate the duration of the trials in these slots, in seconds."""
+        """Estimate the duration of the trials in ``slots``, in seconds."""
         return planned_seconds(self.study, slots, self.start_s)
 
     @property
@@ -142,7 +142,7 @@ def execute(execution: Execution, watcher: Watcher) -> RunOutcome:
     """
     run = execution.run
     run.update(ended=None)
-    # This process must not use the servers' cores, either. Its child processes are pinned when they start.
+    # This process must not use the servers' cores. Its child processes are pinned to cores when they start.
     with pinned(execution.bench.cores.generator[0]):
         TrialRunner(execution, watcher).run()
         while _lacks_blocks(run):
@@ -162,7 +162,7 @@ def outcome(execution: Execution) -> RunOutcome:
 
     The outcome is also FAILED if a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``) in the last attempt.
     """
-    last = {trial.number: trial for trial in execution.run.trials()}  # a repeated trial replaces its first attempt
+    last = {trial.number: trial for trial in execution.run.trials()}  # the last attempt replaces earlier attempts
     if any(is_setups_own(trial.flags) for trial in last.values()):
         return RunOutcome.FAILED
     cells = Results(execution.run).cells
@@ -233,14 +233,14 @@ class TrialRunner:
         return allowed and (slot.number, attempt) not in self._done
 
     def _attempt(self, slots: Sequence[Slot], attempt: int) -> None:
-        """Run an attempt of the trials in these slots of a block."""
+        """Run an attempt of the trials in ``slots``, which belong to the same block."""
         execution = self.execution
         trials = [PlannedTrial(slot, self._entries[slot.label], self._tests[slot.test], attempt) for slot in slots]
         interleaved = [one for one in trials if execution.study.interleaved(one.test)]
         self._written_at = time.monotonic()
 
         def on_step(what: str, seconds: float) -> None:
-            # The plan doesn't contain repeats, so their time counts as a delay.
+            # The planned duration doesn't include repeats, so repeats are announced without a duration.
             self.watcher.doing(what, seconds if attempt == 1 else 0.0)
 
         if interleaved:
@@ -282,7 +282,10 @@ class TrialRunner:
 
 
 def _lacks_blocks(run: Run) -> bool:
-    """Return whether an interval is wider than the goal, and the time limit and MAX_TRIALS allow more blocks."""
+    """Return whether an interval is wider than the goal.
+
+    Return False if the time limit or MAX_TRIALS doesn't allow more blocks.
+    """
     goal, study = run.record.goal, run.record.study
     if goal is None or widest_interval(list(Results(run).comparisons.values())) <= goal.until:
         return False

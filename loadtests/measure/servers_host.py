@@ -45,7 +45,7 @@ def examine(where: str, progress: Announce, role: str = SERVERS) -> list[Machine
     Args:
         where: The address of the host.
         progress: Reports the steps.
-        role: The host's role (see ``loadtests.measure.host_options``). The network is measured only to servers.
+        role: The host's role (see ``loadtests.measure.host_options``). The network is measured only for SERVERS.
 
     Raises:
         UserError: If the host can't be reached.
@@ -110,7 +110,7 @@ def _software(host: Ssh) -> Iterator[MachineFinding]:
     if theirs == ours:
         yield ok(f"Python {ours} on both machines")
     else:
-        fix = "the servers use the host's Python; to change it, run hosts prepare --python PATH"
+        fix = "the servers use the host's Python. To use another Python, run hosts prepare --python PATH"
         yield warning(f"Python {theirs} on the host, {ours} on this machine", fix)
     there, here = host.versions()["packages"], machine.versions()["packages"]
     other = sorted(name for name in there.keys() & here.keys() if there[name] != here[name])
@@ -133,5 +133,5 @@ def _network(found: Network) -> Iterator[MachineFinding]:
     fix = "connect both machines to the same wired network (or use the same zone or placement group)"
     yield judged(found.round_trip_ms <= ROUND_TRIP_MS, trip, fix)
     width = f"a long answer arrives at {found.megabits_per_s:,.0f} Mbit/s"
-    fix = "the network can limit large answers; compare the bytes per second"
+    fix = "the network can limit large answers, so compare the bytes per second"
     yield judged(found.megabits_per_s >= MEGABITS_PER_S, width, fix)

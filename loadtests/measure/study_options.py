@@ -92,7 +92,7 @@ class OwnJourney:
     login_user: str | None = None
 
     def in_study(self, study: Study) -> Study:
-        """Return the study with this journey and login for its users.
+        """Return a copy of the study whose users run this journey with this login.
 
         Raises:
             UserError: If the journey isn't valid.
@@ -116,7 +116,7 @@ def default_study(own: project.Options | None, users: OwnJourney | None, aa: boo
 
 
 def require_environments(own: project.Options | None, study: Study, servers: str | None) -> None:
-    """Check that the variants of the study's setups can be served on this machine, or on the host of the ``servers``.
+    """Check that the variants of the study's setups can be served on this machine, or on the host ``servers``.
 
     Raises:
         UserError: If a variant names a checkout but no project is given, or if a variant needs packages that the host
@@ -164,7 +164,7 @@ def require_price(price: float | None) -> None:
 
 
 def goal_of(until: str | None, max_time: str | None) -> Goal | None:
-    """Return the goal until which the run adds blocks, from ``--precision 2%`` and ``--max-time 1h``.
+    """Return the goal for adding blocks, from ``--precision 2%`` and ``--max-time 1h``.
 
     Raises:
         UserError: If a value isn't valid.

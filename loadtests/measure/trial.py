@@ -31,8 +31,8 @@ from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Load
 
 STEP_SETTLED_S = 1.0  # after this time, the temporary memory of handshakes is freed
-BEFORE_S = 3.5  # the time before the replacement, so that it contains three full seconds of usual values
-BEFORE = 1 / 3  # the maximum share of the load's duration that BEFORE_S may take
+BEFORE_S = 3.5  # the seconds before the replacement, so that three full seconds of the load are undisturbed
+BEFORE = 1 / 3  # the maximum of BEFORE_S, as a share of the load's duration
 
 
 def run_trial(bench: Bench, planned: PlannedTrial, on_second: OnSecond) -> Trial:
@@ -87,7 +87,7 @@ class _TrialRun:
             return
         builder.add(bench, [one.observed for one in loads], [one.result for one in loads])
         if test.work.deployment:
-            builder.note(other_load=None)  # the CPU use of ended processes isn't known
+            builder.note(other_load=None)  # other load isn't known, because the CPU use of ended processes isn't known
         if load.rate is None or test.search is not None:
             builder.note(planned=None, sent=None)  # only a load with a fixed rate has planned requests
         found = builder.evidence
@@ -212,7 +212,7 @@ class _TrialRun:
     def _search(self, load: Load, objective: Objective, plan: SearchPlan) -> list[_Measured]:
         """Run all probes of a search.
 
-        The trial's result is the result of the last confirming probe, if there is one.
+        If a probe confirmed the capacity, the trial's result is the result of the last confirming probe.
         """
         loads: list[_Measured] = []
         idle_s = self.server.seconds_to_answer()

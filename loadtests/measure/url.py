@@ -33,7 +33,7 @@ CLOSED_LOOP_CONNECTIONS = 10
 DURATION_S = 10.0
 MESSAGE_BYTES = 64
 ARRIVAL_SEED = 2016  # fixed, so that two URLs receive the same load
-OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # names in error messages
+OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # the fields' names in messages
 
 # A lower rate can't prevent these errors. A rate that is too high leads to timeouts.
 REFUSALS = {"status", "refused", "wrong-body", "other"}
@@ -178,7 +178,7 @@ TLS_HINTS = {
 
 
 def nothing_ok(load: Load, result: Result) -> str | None:
-    """Return why no request was answered as expected, with a hint, or None if any request was."""
+    """Return why no request was answered as expected, with a hint, or None if at least one answer was as expected."""
     if result.ok:
         return None
     # Some of OpenSSL's messages end with a line break.
@@ -266,7 +266,7 @@ def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
 
 
 def _login(url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the URL without user and password, and an Authorization header with them (RFC 7617)."""
+    """Return the URL without its user and password, and an Authorization header with this login (RFC 7617)."""
     login, at, _ = urllib.parse.urlsplit(url).netloc.rpartition("@")
     if not at:
         return url, ()

@@ -43,7 +43,7 @@ class Conditions:
 
 def now(cores: Sequence[int]) -> Moment:
     """Return the machine's current state. ``cores`` are the servers' cores."""
-    busy = sum(sum(ticks) - ticks[3] - ticks[4] for ticks in _ticks(cores))  # all except idle and iowait
+    busy = sum(sum(ticks) - ticks[3] - ticks[4] for ticks in _ticks(cores))  # all times except idle and iowait
     swap = psutil.swap_memory()
     return Moment(time.monotonic(), time.time(), busy * TICK_S, (swap.sin + swap.sout) // PAGE, _mhz(cores))
 

@@ -67,7 +67,7 @@ class ConnectionWatch:
         if not file.is_file():
             return
         address = file.read_text(encoding="utf-8").strip()
-        import psycopg  # a setup without PostgreSQL doesn't need it
+        import psycopg  # imported late, because setups without PostgreSQL don't need this package
 
         try:
             self._connection = psycopg.connect(address, autocommit=True)
@@ -77,7 +77,7 @@ class ConnectionWatch:
                     autocommit=True,
                     prepare_threshold=None,  # PgBouncer's statistics don't support prepared statements
                 )
-        except psycopg.OperationalError as error:  # other programs may be using all connections
+        except psycopg.OperationalError as error:  # for example because other programs use all connections
             raise UserError(f"the database connections can't be counted: {shown_end(str(error))}") from None
         # The log of a server in DATABASE_URL isn't in the folder, so the refused connections aren't known.
         self._knows_refused = address.endswith(f"host={self._folder}")

@@ -16,7 +16,10 @@ MAX_CORES = 8192  # Linux doesn't support more cores.
 
 @dataclasses.dataclass(frozen=True)
 class Cores:
-    """The cores of the servers and of the load generator, on one or two ``machines``. A single core is shared."""
+    """The cores of the servers and of the load generator, on one or two ``machines``.
+
+    If there is only one core, the servers and the generator share this core.
+    """
 
     servers: tuple[int, ...]
     generator: tuple[int, ...]
@@ -111,7 +114,7 @@ def _parse(name: str, text: str, allowed: list[int] | None) -> tuple[int, ...]:
             cores.update(range(int(first), min(int(last or first), most) + 1))
     except ValueError:
         other = f", or {GENERATOR}" if name == SERVICES else ""
-        raise UserError(f"{name}={shown(text)}: write a list of cores, such as 0, 0-2 or 0,2{other}") from None
+        raise UserError(f"{name}={shown(text)}: must be a list of cores, such as 0, 0-2 or 0,2{other}") from None
     if not cores or (allowed is not None and not cores <= set(allowed)):
         why = "these cores don't exist"
         if allowed is not None:

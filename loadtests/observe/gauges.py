@@ -1,7 +1,8 @@
 """Observe the connection pools of a setup's processes during a load: connections in use, and waiting fetches.
 
-Each process stores these two numbers in a memory-mapped file in RUN_DIR (testproject/fetching/gauges.py). The files are
-read ten times per second, and the numbers of all processes are added. A trial without such files isn't observed.
+Each process stores the numbers of used connections and waiting fetches in a memory-mapped file in RUN_DIR
+(testproject/fetching/gauges.py). The files are read ten times per second, and the numbers of all processes are added. A
+trial without such files isn't observed.
 """
 
 from __future__ import annotations

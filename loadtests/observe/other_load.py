@@ -43,7 +43,7 @@ def moment(cores: Sequence[int], own: Iterable[Part]) -> OthersMoment:
 
 
 def between(first: OthersMoment, last: OthersMoment) -> Conditions:
-    """Return the changes between two moments, without clock jumps."""
+    """Return the changes between two moments. Clock jumps aren't detected."""
     elapsed_s = last.monotonic_s - first.monotonic_s
     programs_s = max(0.0, last.programs_s - first.programs_s)
     return Conditions(

@@ -1,6 +1,6 @@
 """Measure the cost of a setup's processes.
 
-CPU seconds are read from the processes' own clocks, memory and context switches from /proc (see proc(5)).
+CPU seconds are read from the processes' own clocks. Memory and context switches are read from /proc (see proc(5)).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import psutil
 from loadtests.records import Process
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
-# Decimals of a CPU time in seconds. Milliseconds are too coarse: 2,000 messages at 20 µs need only 40 ms.
+# The number of decimals of CPU times in seconds. Milliseconds are too coarse, because 2,000 messages at 20 µs need only
+# 40 ms.
 DIGITS = 6
 CPUCLOCK_SCHED = 2  # The clock id of a process's CPU time in nanoseconds (the kernel's posix-timers.h).
 
@@ -139,7 +140,10 @@ def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Proce
 
 
 def together(loads: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
-    """Combine each process's usage in several loads: sums of CPU seconds, switches and requests, and final memory."""
+    """Combine each process's usage in several loads.
+
+    The result contains the sums of CPU seconds, switches and requests, and the memory at the end.
+    """
     found: dict[int, Process] = {}
     for rows in loads:
         for row in rows:
@@ -187,8 +191,8 @@ def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
     head, _, number = part.role.rpartition("_")  # worker_1 has the role worker, because supervisor numbers processes
     try:
         used_s = _clock_s(pid)
-    # The process has ended, or the sandbox has no such clock. Ticks of 10 ms are only a fallback, because they are too
-    # coarse for short slices.
+    # The process has ended, or the sandbox has no CPU clock for processes. Ticks of 10 ms are only a fallback,
+    # because they are too coarse for short slices.
     except OSError:
         used_s = (int(stat[11]) + int(stat[12])) * TICK_S
     return Usage(

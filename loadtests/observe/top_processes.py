@@ -31,7 +31,7 @@ class Taker:
 class Takers:
     """The programs that use the cores, starting with the busiest program.
 
-    ``brief`` is the number of cores that short-lived programs, such as a compiler, used, and ``steal`` the number of
+    ``brief`` is the number of cores that short-lived programs, such as a compiler, used. ``steal`` is the number of
     cores that the hypervisor used for other machines.
     """
 
@@ -53,7 +53,7 @@ class Takers:
         if self.brief >= WORTH_NAMING:
             parts.append(f"short-lived programs ({self.brief:.0%} of a core)")
         if self.steal >= WORTH_NAMING:
-            parts.append(f"other machines of the hypervisor (steal, {self.steal:.0%} of a core)")
+            parts.append(f"other machines on this hypervisor (steal, {self.steal:.0%} of a core)")
         if not parts:
             return "currently no other program uses the cores"
         return f"the cores are currently used by {series(parts)}"
@@ -64,7 +64,7 @@ class CpuLook:
     """The CPU use of all processes at one moment.
 
     Args:
-        at_s: The time of the look in seconds, from the monotonic clock.
+        at_s: The time of the observation in seconds, from the monotonic clock.
         cpu_s: The name and the CPU seconds of each process, by its pid and start time.
         ours: The harness's own processes.
         busy_s: The busy seconds of all cores since boot.

@@ -31,9 +31,10 @@ def deal(study: Study, generator: random.Random) -> list[list[str]]:
 def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Study:
     """Limit the number of setups that run at the same time to the free memory.
 
-    If not even two setups fit, all setups are measured one after the other. If only some setups fit, this also applies
-    to a sweep, because its cells are compared as a whole, and to a study of pairs, because a group might contain only
-    one setup of a pair.
+    If not even two setups fit, all setups are measured one after the other. If only some setups fit, a study can
+    usually be divided into groups. But a sweep can't, because its cells are compared as a whole, and a study of pairs
+    can't, because a group might contain only one setup of a pair. The setups of these two kinds of studies are measured
+    one after the other.
 
     Args:
         study: The study to limit.
@@ -41,7 +42,7 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
         free_mb: The free memory in MB.
 
     Returns:
-        The same study if all setups fit, or if it already limits their number enough. Otherwise, a limited study.
+        The same study if all the setups that it runs at the same time fit. Otherwise, a limited study.
     """
     if not study.interleave or len(study.entries) < MIN_AT_ONCE:
         return study
@@ -56,7 +57,7 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
 
 
 def _how_many(sizes_mb: Sequence[float], room_mb: float) -> int:
-    """Return how many of these setups, from the first, fit into the memory."""
+    """Return how many setups fit into the memory, counted from the start of ``sizes_mb``."""
     taken = 0.0
     for number, size in enumerate(sizes_mb):
         taken += size

@@ -66,8 +66,8 @@ class CostUnit:
     def of_role(self, role: str, charged: bool = True) -> Metric:
         """Return the metric of a role's CPU time.
 
-        The metric includes only the processes that the setup pays for (``charged``), or only the role's other
-        processes.
+        If ``charged`` is true, the metric includes only the processes that the setup pays for. Otherwise, the metric
+        includes only the role's other processes.
         """
 
         def read(trial: Trial) -> float | None:

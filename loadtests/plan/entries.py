@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 
 from loadtests.errors import UserError, quoted, shown
-from loadtests.formatting import capital
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.kinds.base import RECIPE_KNOB
 from loadtests.plan.study_table import EntryTable
@@ -22,7 +21,7 @@ THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # The labels of setups and the names of tests are parts of file names, which can be at most 255 bytes long.
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
-LABELS_ARE = "1 to 80 letters, digits and . _ + - = are allowed"
+LABELS_ARE = "must be 1 to 80 letters, digits and . _ + - ="
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Entry:
 
 
 def in_environment(entry: Entry, setups: Mapping[str, Setup]) -> Setup:
-    """Return the entry's setup, from ``setups`` by name, in the entry's environment."""
+    """Find the entry's setup by its name in ``setups``, and return it in the entry's environment."""
     return setups[entry.setup].with_variants(variants.parse_environment(entry.variant))
 
 
@@ -68,7 +67,7 @@ def from_sweep(sweep: Sweep, where: str) -> tuple[Entry, ...]:
 def _entry(table: EntryTable, where: str) -> Entry:
     label = table.setup if table.label is None else table.label
     if not LABEL.fullmatch(label):
-        raise UserError(f"{where}label: is {quoted(label)}. {LABELS_ARE}")
+        raise UserError(f"{where}label: {LABELS_ARE}, not {quoted(label)}")
     try:
         variant = tuple(one.text for one in variants.parse_environment(table.variant))
     except UserError as error:
@@ -94,7 +93,7 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
         if text is None or "\0" in text:
             raise UserError(f"{where}{key}: must be a number or a string")
         if text and key in SERVERS and not SERVERS[key].fits(text):
-            raise UserError(f"{where}{key}: is {quoted(text)}. {capital(SERVERS[key].needed)}")
+            raise UserError(f"{where}{key}: must be {SERVERS[key].allowed}, not {quoted(text)}")
         if kept(key, text) != text:
             raise UserError(f"{where}{key}: contains a user name or a password. Set it in the environment of `run`")
         env[key] = text
@@ -111,5 +110,5 @@ def require_baselines(entries: Sequence[Entry], where: str) -> None:
     for number, entry in enumerate(entries, start=1):
         others = [label for label in labels if label != entry.label]
         if entry.against and entry.against not in others:
-            allowed = f"Use one of the other setups: {', '.join(others)}"
-            raise UserError(f"{where}: setups[{number}].against: is {quoted(entry.against)}. {allowed}")
+            allowed = f"must be one of the other setups, {', '.join(others)}"
+            raise UserError(f"{where}: setups[{number}].against: {allowed}, not {quoted(entry.against)}")

@@ -102,7 +102,7 @@ class Metric:
 def percentile_of(times: MeasuredTime, key: str, name: str, label: str, **words: Any) -> Metric:
     """Create the metric of a percentile (``p99``) of a kind of time, in ms.
 
-    A trial lacks this value if its generator was late at this percentile.
+    A trial lacks this value if the generator's delay is too large a share of the percentile.
     """
     return Metric(name, label, "ms", lambda trial: times.read(trial, key), times=times, key=key, **words)
 

@@ -46,7 +46,7 @@ OF_STREAMS = Terms("delay p99<100ms, p99<500ms", ("delay", ""))
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit of ``ms`` on a ``percentile`` (99.0 is p99) of a kind of time ``of`` (a key of LIMITED)."""
+    """A limit in ms for a percentile. For p99, ``percentile`` is 99.0. ``of`` is the kind of time, a key of LIMITED."""
 
     percentile: float
     ms: float
@@ -100,7 +100,7 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
     """Parse an objective.
 
     Raises:
-        ValueError: If a part isn't a limit in these terms. The text contains the part and an example.
+        ValueError: If a part isn't a limit that ``terms`` allows. The text contains the part and an example.
     """
     limits = []
     shares = {"errors": MAX_ERRORS, "missing": terms.max_missing}
@@ -134,7 +134,7 @@ def _limit(part: str, percentile: float, ms: float, of: str) -> Limit:
 class SearchPlan:
     """The plan of a search for the highest rate. Rates are in ``unit`` and durations in seconds.
 
-    A probe takes longer if it would have fewer than ``requests``, up to ``longest_s``, because a percentile can't be
+    A probe that would have fewer than ``requests`` takes longer, up to ``longest_s``, because a percentile can't be
     determined from a handful of requests.
 
     Args:
@@ -145,11 +145,11 @@ class SearchPlan:
         short_s: The duration of a short probe.
         long_s: The duration of a confirming probe.
         max_probes: The maximum number of probes.
-        requests: The number of requests, or other ``counts``, that a probe needs.
+        requests: The number of requests, or of the units in ``counts``, that a probe needs.
         longest_s: The maximum duration of a probe.
         max_s: The maximum duration of the search, or None for no limit.
-        counts: The name of the counted units.
-        unit: The unit of rates.
+        counts: The name of the units that a probe needs, such as ``requests``.
+        unit: The unit of rates, such as ``requests/s``.
         whole: Whether rates are whole numbers, such as numbers of users.
 
     Raises:
@@ -175,7 +175,7 @@ class SearchPlan:
             raise ValueError(f"capacity: the start rate, {self.start_rate:g}, must be at least {self.min_rate:g}")
         if not self.min_rate <= self.max_rate <= MAX_RATE:  # also true for NaN
             allowed = f"{self.min_rate:g} to {MAX_RATE:,.0f}"
-            raise ValueError(f"capacity: the highest rate is {self.max_rate:g}. It must be from {allowed}")
+            raise ValueError(f"capacity: the highest rate must be from {allowed}, not {self.max_rate:g}")
         if self.precision <= 0:
             raise ValueError(f"capacity: the precision, {self.precision:g}, must be above 0")
         shortest_s = self.probe_s(self.first_rate, self.short_s) + self.probe_s(self.first_rate, self.long_s)

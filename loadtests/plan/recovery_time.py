@@ -15,7 +15,7 @@ from loadtests.records import OriginStage, Second, Trial
 
 SHARE_SLACK = 0.01  # The allowed difference between the shares of successful requests.
 TIME_SLACK = 0.25  # The allowed relative difference from the usual p50, in both directions.
-MIN_ANSWERED = 0.5  # The minimum share of the usual answers per second. Random arrivals vary less.
+MIN_ANSWERED = 0.5  # The minimum share of the usual answers per second. Random arrivals vary less than that.
 FOR_SECONDS = 3  # Several good seconds are needed, because a single good second may be chance.
 USUAL = 0.99  # If fewer requests succeed before the failure, there is no usual state.
 MIN_USUAL = 3  # The number of seconds that are needed to define the usual state.
@@ -41,7 +41,7 @@ class Course:
 
 
 def course(trial: Trial) -> Course | None:
-    """Return the course of the recovery, or None if the origin didn't fail or there was no usual state before that."""
+    """Return the course of the recovery, or None without a failure or without a usual state before the failure."""
     stages = trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
     if trial.result is None or not stumbles(stages):
         return None

@@ -112,7 +112,7 @@ def within(study: Study, minutes: float) -> Study:
     """Limit the number of blocks so that the study takes at most this number of minutes.
 
     Raises:
-        UserError: If two blocks take longer, because one block can't show the noise.
+        UserError: If two blocks take longer. A single block isn't enough, because it can't show the noise.
     """
     require_within("--minutes", minutes, 0, MAX_MINUTES)
     search_s = search_seconds(study)

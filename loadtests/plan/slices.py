@@ -1,8 +1,8 @@
 """Cut an interleaved trial into slices.
 
-The speed of a machine drifts over tens of seconds. Setups that get load alternately, for half a second each, see the
-same speed. Trials that run one after the other don't. As in blocks, the order of setups is shuffled in one round and
-mirrored in the next round.
+The speed of a machine drifts over tens of seconds. Setups that get load alternately, for half a second each, run
+at the same speed, in contrast to setups whose whole trials follow each other. As in blocks, the order of setups is
+shuffled in one round and mirrored in the next round.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def orders(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
 def grace(first_s: float, in_vain: int) -> float:
     """Return the seconds that a slice waits for outstanding requests after its last request.
 
-    The time halves after each slice of the trial that waited without success, because such a setup loses requests.
+    In a trial, the time is halved after each slice whose wait was unsuccessful, because such a setup loses requests.
     """
     return max(first_s * 0.5**in_vain, MIN_GRACE_S)
 
@@ -68,6 +68,6 @@ def grace(first_s: float, in_vain: int) -> float:
 def seconds(duration_s: float) -> float:
     """Estimate the time to measure a setup for ``duration_s`` in slices.
 
-    If messages are lost, the time is half as long again, because slices wait for these messages (see ``grace``).
+    If messages are lost, the time is 1.5 times as long, because slices wait for these messages (see ``grace``).
     """
     return duration_s + len(slices(duration_s)) * (SETTLE_S + BETWEEN_S)

@@ -79,7 +79,7 @@ class Study:
 
     @property
     def groups(self) -> int:
-        """The number of groups of setups that run at the same time, each with the baseline (``plan.concurrency``)."""
+        """The number of groups. Each has the baseline, and its setups run at the same time (``plan.concurrency``)."""
         together = self.interleave and self.at_once and any(test.can_interleave for test in self.tests)
         return max(1, math.ceil((len(self.entries) - 1) / (self.at_once - 1))) if together else 1
 
@@ -88,7 +88,7 @@ class Study:
         return (len(self.entries) + self.groups - 1) * len(self.tests) * self.blocks
 
     def require_feasible(self, where: str) -> None:
-        """Check the number of trials. ``where`` is the start of the message.
+        """Check the number of trials. ``where`` is the start of the error message.
 
         Raises:
             UserError: If the study has more trials than a run may have.
@@ -96,7 +96,10 @@ class Study:
         _require_few(len(self.entries), len(self.tests), self.blocks, where, self.most_trials)
 
     def with_requests(self, requests: tuple[Request, ...]) -> Study:
-        """Return the study with these requests, if any, in all tests, without recorded times."""
+        """Return the study with these requests in all tests and without recorded times.
+
+        Without requests, return the same study.
+        """
         if not requests:
             return self
         return dataclasses.replace(self, tests=tuple(test.with_requests(requests) for test in self.tests))
@@ -146,7 +149,7 @@ class Study:
     def only(self, labels: Sequence[str]) -> Study:
         """Return the study with only these labels, in the study's order.
 
-        A label that isn't in the study must be the name of a setup, which is added.
+        A label that isn't in the study must be the name of a setup. The method adds this setup to the study.
 
         If the baseline isn't one of ``labels``, the first label becomes the baseline.
 
@@ -298,9 +301,10 @@ def from_dict(values: dict[str, Any]) -> Study:
 def _test(name: str, values: Mapping[str, Any], where: str) -> Test:
     place = TablePlace(where, f"tests.{name}.")
     if not LABEL.fullmatch(name):
-        raise UserError(f"{where}: tests.{shown(name)}: {LABELS_ARE} in a test's name")
+        raise UserError(f"{where}: tests.{shown(name)}: the test's name {LABELS_ARE}")
     known = kinds.known()
     kind = values.get("kind", name if name in known else None)
     if not isinstance(kind, str) or kind not in known:
-        raise place.error(f"kind: is {'missing' if kind is None else quoted(kind)}. Allowed: {', '.join(known)}")
+        given = "" if kind is None else f", not {quoted(kind)}"
+        raise place.error(f"kind: must be one of {', '.join(known)}{given}")
     return known[kind].parse(name, values, place)

@@ -26,13 +26,14 @@ class EntryTable(msgspec.Struct, kw_only=True):
         dict[str, bool | int | float | str], Meta(description="Environment variables of the setup's processes.")
     ] = {}
     variant: Annotated[
-        list[str], Meta(description='Changes to its environment (:ref:`variants`), such as ["granian==2.7.9"].')
+        list[str],
+        Meta(description='Changes to the environment of the setup (:ref:`variants`), such as ["granian==2.7.9"].'),
     ] = []
     against: Annotated[
         str | None,
         Meta(
-            description="The label of the setup to compare it with, instead of the baseline. If any setup has this "
-            "key, setups without this key are not compared."
+            description="The label of the setup with which this setup is compared, instead of the baseline. If any "
+            "setup has this key, setups without this key are not compared."
         ),
     ] = None
 
@@ -43,7 +44,7 @@ class StudyTable(msgspec.Struct, kw_only=True):
     title: Annotated[str | None, Meta(description="The study's title. By default, the file's name.")] = None
     question: Annotated[str, Meta(description="The question that the study answers.")] = ""
     baseline: Annotated[
-        str | None, Meta(description="The setup that others are compared with. By default, the first setup.")
+        str | None, Meta(description="The setup with which other setups are compared. By default, the first setup.")
     ] = None
     setups: Annotated[
         Annotated[list[str | EntryTable], Meta(min_length=1, max_length=MAX_CELLS)] | None,
@@ -51,7 +52,7 @@ class StudyTable(msgspec.Struct, kw_only=True):
     ] = None
     sweep: Annotated[
         dict[str, Any] | None,
-        Meta(description="Replaces setups: one setup, and lists of values for its environment variables."),
+        Meta(description="One setup, with lists of values for its environment variables. Replaces setups."),
     ] = None
     tests: Annotated[dict[str, dict[str, Any]], Meta(min_length=1, description="The tests, by name.")]
     blocks: Annotated[Blocks, Meta(description="The number of blocks.")] = 2

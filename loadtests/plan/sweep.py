@@ -85,7 +85,7 @@ def environment(env: dict[str, str]) -> str:
 
 def _values(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
-        raise UserError(f"{where}: is {quoted(value)}. It must be a list of values, such as [1, 2, 4]")
+        raise UserError(f"{where}: must be a list of values such as [1, 2, 4], not {quoted(value)}")
     texts = []
     for one in value:
         text = text_of(one)

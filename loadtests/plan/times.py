@@ -60,8 +60,8 @@ class MeasuredTime:
         due: A function that returns the ``Due`` of this kind in a result, or None if the result has no such times.
         count: A function that returns the number of independent values in a result.
         sending: Whether the time starts at the generator's intended send.
-        reading: A function that returns, for a result and a percentile, how many ms received data may have waited in
-            the generator before it was read.
+        reading: A function of a result and a percentile. It returns the time in ms that received data may have waited
+            in the generator before it was read.
     """
 
     due: Callable[[Result], Due | None]
@@ -75,11 +75,11 @@ class MeasuredTime:
         return due.percentile(key) if due else None
 
     def read(self, trial: Trial, key: str) -> float | None:
-        """Return the percentile in a trial.
+        """Return a trial's value of this percentile.
 
         Returns:
-            The percentile, or None if it isn't known, if there were too few requests, or if in a valid trial the
-            generator was late or the server was unfair.
+            The percentile, or None if it isn't known or there were too few requests. In a valid trial, it is also None
+            if the generator was late or the server was unfair.
         """
         result = trial.result
         if result is None or self.too_few(result, key):
@@ -106,7 +106,7 @@ class MeasuredTime:
         return self._share(self.reading(result, key), result, key)
 
     def too_late(self, result: Result, key: str) -> bool:
-        """Return whether the generator sent, or may have read, too late for the percentile to describe the server."""
+        """Return whether the generator sent (or may have read) too late for the percentile to describe the server."""
         shares = (self.sending_share(result, key), self.reading_share(result, key))
         return any(share is not None and share > LATE for share in shares)
 
@@ -182,12 +182,12 @@ def _reading_of_last(result: Result, key: str) -> float | None:
 ANSWERS = MeasuredTime(_answers, lambda result: result.planned, sending=True)
 # Count messages, not deliveries. The deliveries of a message are late together, so a hundred of them contain little
 # more information than a single delivery.
-LAG = MeasuredTime(_deliveries, lambda result: result.ok, sending=True, reading=_reading)  # The time of a delivery.
+LAG = MeasuredTime(_deliveries, lambda result: result.ok, sending=True, reading=_reading)  # The delay of a delivery.
 # The time until all receivers have a message.
 LAST = MeasuredTime(_last, lambda result: result.ok, sending=True, reading=_reading_of_last)
 FIRST_EVENT = MeasuredTime(_first_events, _due(_first_events))  # The time of a stream's first event.
 EVENT_DELAY = MeasuredTime(_events, _due(_events), reading=_reading)  # The delay of an event in a stream.
-VIEW_ENDED = MeasuredTime(_views, _due(_views))  # The time from a client's leaving to the end of its view.
+VIEW_ENDED = MeasuredTime(_views, _due(_views))  # The time after a client leaves until its view ends.
 
 
 def of_method(result: Result, method: str, key: str) -> float | None:

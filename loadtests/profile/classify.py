@@ -115,6 +115,6 @@ def _match(file: str, rules: tuple[tuple[tuple[str, ...], Category | None], ...]
 
 
 def _is_unknown_package(frame: Frame) -> bool:
-    """Return whether a frame is in an installed package without a rule. In Django, only ``django.contrib`` counts."""
+    """Return whether a frame is in an installed package without a rule, but not in asgiref or Django's core."""
     helper = frame.file.startswith(("django/", "asgiref/")) and not frame.file.startswith("django/contrib/")
     return frame.origin == INSTALLED and not helper

@@ -88,9 +88,9 @@ def _notes(plan: Plan, rounds: Sequence[ProfileRound]) -> list[str]:
     notes = [f"{remark[0].upper()}{remark[1:]}." for remark in plan.remarks]
     results = [window.result for one in rounds for window in (one.undisturbed, *one.sampled)]
     if plan.rate and min(one.undisturbed.result.rate for one in rounds) < 0.95 * plan.rate:
-        notes.append(f"The setup did not answer {plan.rate:g} requests a second: it was overloaded.")
+        notes.append(f"The setup did not answer {plan.rate:g} requests a second, because it was overloaded.")
     if any(sum(part.cpu_s for part in one.generator) > GENERATOR_FULL * one.generator[0].wall_s for one in results):
-        notes.append("The load generator's core was full: the setup could have answered more requests.")
+        notes.append("The load generator's core was full, so the setup could have answered more requests.")
     if plan.cores.shared:
         notes.append("The load generator and the servers share a core.")
     idle = dict.fromkeys(one.role for each in rounds for one in each.processes if one.stacks and not one.busy)

@@ -83,7 +83,7 @@ def too_few(document: Document) -> str:
         return ""
     enough = f"{plural(samples, 'sample')} of CPU time; a profile needs at least {ENOUGH}"
     if not samples:
-        return f"{enough}, but the process has no samples: send more load, or profile a setup in Python"
+        return f"{enough}, but the process has no samples. Send more load, or profile a setup in Python"
     return f"{enough}: use --duration {math.ceil(1.2 * document['duration_s'] * ENOUGH / samples)}s"
 
 

@@ -1,7 +1,8 @@
 """Record the stacks of a process with py-spy, in the file format of https://www.speedscope.app.
 
 py-spy shows all threads, including waiting threads. It isn't used to count CPU time, because it stops one thread after
-another. Threads that pass work to each other change before py-spy has read all threads (docs/profiling.rst).
+another. The stacks of threads that pass work to each other can change before py-spy has read all threads
+(docs/profiling.rst).
 """
 
 from __future__ import annotations
@@ -81,14 +82,14 @@ class Spy:
 
 
 def why(output: str, yama: Path = Path("/proc/sys/kernel/yama/ptrace_scope")) -> str:
-    """Return the reason for a failure of py-spy in one line, with a remedy if its output suggests one."""
+    """Return the reason for a failure of py-spy in one line, with a remedy if the output suggests a remedy."""
     if "permission" in output.lower() or "EPERM" in output:
         scope = yama.read_text().strip() if yama.exists() else "0"
         if scope == "3":
             return "py-spy may not inspect processes: kernel.yama.ptrace_scope is 3, and only a reboot can change it"
         cause = "CAP_SYS_PTRACE is needed" if scope == "0" else f"kernel.yama.ptrace_scope is {scope}"
         return (
-            f"py-spy may not inspect other processes ({cause}); run `sudo setcap cap_sys_ptrace+ep {executable()}`, "
+            f"py-spy may not inspect other processes ({cause}). Run `sudo setcap cap_sys_ptrace+ep {executable()}`, "
             f"or start the container with --cap-add SYS_PTRACE"
         )
     lines = [line.strip() for line in output.splitlines() if line.strip()]

@@ -37,7 +37,7 @@ BUSY = 0.8  # A busy process uses a core for at least this share of the time.
 # Python 3.11 crashed once in 400 to 4,600 samples of Uvicorn. CPU time is therefore sampled in short loads, so that a
 # crash costs only one load and a start.
 SAMPLED_AT_ONCE_S = 2.0
-MAX_STARTS = 12  # consecutive starts without a completed load
+MAX_STARTS = 12  # the maximum number of consecutive starts without a completed load
 
 Progress = Callable[[str, int, int], None]
 Place = tuple[str, str, int]
@@ -81,7 +81,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """The result of one load and the processes' usage, either undisturbed or while CPU time was sampled."""
+    """The result of one load and the processes' usage, either without sampling or while CPU time was sampled."""
 
     result: Result
     processes: tuple[Process, ...]
@@ -135,7 +135,7 @@ def watch(plan: Plan, folder: Path) -> str:
 
 @contextmanager
 def _clear_errors(plan: Plan) -> Iterator[None]:
-    """Raise UserError if the setup doesn't start, or if one of its processes dies without sampling."""
+    """Raise UserError if the setup doesn't start, or if one of its processes dies in a load without sampling."""
     try:
         yield
     except NotServing as error:
@@ -192,7 +192,7 @@ def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Servin
 
 
 def _sampled(parts: Sequence[Part], cores: int) -> list[Sampled]:
-    """Combine the samples of all parts by process. Processes from different starts are matched by place."""
+    """Combine the samples of all parts. A process has a place (see ``_places``), which is the same in each start."""
     seconds = sum(window.result.generator[0].wall_s for window, _ in parts)
     cpu_s: defaultdict[Place, float] = defaultdict(float)
     stacks: dict[Place, Stacks] = {}
@@ -268,7 +268,7 @@ class _Window:
         self.before = oncpu.sizes(self.stacks) if self.stacks else {}
 
     def died(self) -> bool:
-        """Return whether any process has died since the servers were healthy, or since the end of the warm-up."""
+        """Return whether a process died that existed when the servers were healthy, or at the end of the warm-up."""
         return not all(os.path.exists(f"/proc/{pid}") for pid in self.started | self.usage.keys())
 
     def _usage(self) -> dict[int, processes.Usage]:

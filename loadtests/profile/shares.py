@@ -12,10 +12,10 @@ from loadtests.profile.stacks import Stacks
 
 @dataclasses.dataclass(frozen=True)
 class Sampled:
-    """The CPU time of a process in a round of ``seconds`` seconds, according to the kernel and in samples.
+    """The CPU time of a process in a round of ``seconds`` seconds, as counted by the kernel and by sampling.
 
-    ``stacks`` contains a sample for each ``interval_s`` of CPU time. It is None if the process isn't a Python process.
-    ``busy`` means that the process rarely waited for requests.
+    ``stacks`` contains a sample for each ``interval_s`` of CPU time. The value is None if the process isn't a Python
+    process. ``busy`` means that the process rarely waited for requests.
     """
 
     role: str
@@ -31,9 +31,9 @@ class Sampled:
 class Share:
     """A category's part of a role's CPU time.
 
-    ``share`` is the share over all rounds. ``low`` and ``high`` are the limits of its 95% interval (Wilson's, which
-    assumes independent samples). ``rounds`` contains the share in each round. ``us_per_request`` is the category's CPU
-    time per request in microseconds.
+    ``share`` is the share over all rounds. ``low`` and ``high`` are the limits of Wilson's 95% interval, which assumes
+    independent samples. ``rounds`` contains the share in each round. ``us_per_request`` is the category's CPU time per
+    request in microseconds.
     """
 
     category: Category

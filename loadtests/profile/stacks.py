@@ -48,7 +48,7 @@ class Reader:
             return path[len(self.folder) :], PROJECT
         if match := _STANDARD.fullmatch(path):
             return match[1], STANDARD
-        if path.startswith("<"):  # frozen modules, generated functions
+        if path.startswith("<"):  # a frozen module or a generated function
             return path, STANDARD
         in_bin = re.search(r"/(?:bin|sbin)/([^/]+)$", path)
         return (f"bin/{in_bin[1]}", STANDARD) if in_bin else ("/".join(path.split("/")[-2:]), PROJECT)

@@ -1,4 +1,4 @@
-"""Define the record of a search for good knobs: its rounds and its outcome."""
+"""Define the record of a search for good values of knobs: its rounds and its outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from loadtests.records.bounds import Amount, Name, Ordinal, Positive, about
 
 @dataclasses.dataclass(frozen=True)
 class Round:
-    """One round of a search for good knobs."""
+    """One round of a search for good values of knobs."""
 
     candidates: Annotated[tuple[Name, ...], about("The candidates, each of which is measured once per block.")]
     blocks: Annotated[tuple[Ordinal, ...], about("The numbers of the round's blocks. Each round has new blocks.")]
@@ -19,7 +19,7 @@ class Round:
 
 @dataclasses.dataclass(frozen=True)
 class AdviceOutcome:
-    """The outcome of a search for good knobs.
+    """The outcome of a search for good values of knobs.
 
     The interval uses only the last round. The finalists were chosen before that round, so their selection doesn't bias
     the interval.
@@ -39,7 +39,7 @@ class AdviceOutcome:
 
 @dataclasses.dataclass(frozen=True)
 class Advice:
-    """The state of a search for good knobs."""
+    """The state of a search for good values of knobs."""
 
     metric: Annotated[str, about("The metric that decides which candidate is better.")]
     rounds: Annotated[tuple[Round, ...], about("The rounds.")]

@@ -40,7 +40,6 @@ from msgspec import Meta, inspect
 
 from loadtests import files
 from loadtests.errors import UserError, quoted, shown
-from loadtests.formatting import capital
 from loadtests.records.bounds import VAST
 
 T = TypeVar("T")
@@ -251,16 +250,12 @@ def _explained(error: msgspec.ValidationError, values: Any, kind: Any, prefix: s
         text = str(error.__cause__)
         return prefix + path + (("." if _RULE.match(text) else ": ") if path else "") + text
     if missing := _MISSING.fullmatch(match["what"]):
-        return f"{prefix}{_joined(path, missing[1])}: is missing. {_needed(_item_type(inner, missing[1]))}"
+        return f"{prefix}{_joined(path, missing[1])}: is missing. It must be {allowed(_item_type(inner, missing[1]))}"
     if match["of_key"]:
         value = _key_in_error(error, values, keys, kind)
         inner = next(one.key_type for one in _options(inner) if isinstance(one, inspect.DictType))
-        return f"{prefix}{_joined(path, value)}: is not a valid name. {_needed(inner)}"
-    return f"{prefix + path if path else prefix.rstrip('.') or 'it'}: is {quoted(value)}. {_needed(inner)}"
-
-
-def _needed(kind: Any) -> str:
-    return f"{capital(allowed(kind))} is needed"
+        return f"{prefix}{_joined(path, value)}: is not a valid name. It must be {allowed(inner)}"
+    return f"{prefix + path if path else prefix.rstrip('.') or 'it'}: must be {allowed(inner)}, not {quoted(value)}"
 
 
 def _key_in_error(error: msgspec.ValidationError, values: Any, keys: list[str | int], kind: Any) -> str:

@@ -51,7 +51,8 @@ class Deployment:
 
     way: Annotated[Name, about("The method of replacement: restart, reload, max-requests or kill.")]
     t: Annotated[
-        Amount | None, about("The start of the replacement, in seconds; null if it continues during the whole load.")
+        Amount | None,
+        about("The start of the replacement, in seconds; null if workers are replaced during the whole load."),
     ]
     replaced: Annotated[Count, about("The number of the setup's processes that ended.")]
     before_mb: Annotated[Amount, about("The memory of the setup's processes before the load, in MB.")]
@@ -73,7 +74,9 @@ class HostConditions:
 
     machine: Annotated[str, about("The host's address as the user typed it, or empty for the harness's machine.")]
     generates: Annotated[bool, about("Whether the host generated load. Otherwise, it ran a service.")]
-    other_load: Annotated[Amount, about("The share of the host's (or generator's) cores used by other load and steal.")]
+    other_load: Annotated[
+        Amount, about("The share of the host's (or generator's) cores that other programs and steal time used.")
+    ]
     swapped_pages: Annotated[Count, about("The pages that the host swapped in and out.")]
     frequency_change: Annotated[Number | None, about("CPU frequency relative to the run's typical frequency.")] = None
     calibration_s: Annotated[tuple[Amount, ...], about("The calibration loop's times before each round.")] = ()

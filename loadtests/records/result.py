@@ -27,7 +27,7 @@ __all__ = ["FIGURES", "NOTHING", "PERCENTILES", "Figures", "Result", "Second"]
 
 ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "mixed-up", "lost-session", "other")
 BROKEN = ("wrong-body", "mixed-up")  # The kinds of answers that differ from the contract.
-LONGEST_TIMELINE_S = 100_000  # This is more than a day.
+LONGEST_TIMELINE_S = 100_000  # The maximum number of seconds, which is more than a day.
 
 NOTHING: Figures = dict.fromkeys(FIGURES)
 
@@ -46,7 +46,9 @@ class Second:
     p95_ms: Annotated[Number | None, about("The 95th percentile of the time of successful requests.")] = None
     heat: Annotated[
         tuple[tuple[Amount, Count], ...],
-        about("A heat map: pairs of a step's lower end in ms, and the number of successful requests in this step."),
+        about(
+            "A heat map as pairs: the lower end of a range in ms, and the number of successful requests in this range."
+        ),
     ] = ()
     ends: Annotated[
         dict[Ending, Count] | None,
@@ -142,7 +144,10 @@ class Result:
     """
 
     engine: Annotated[str, about("The engine's name.")]
-    planned: Annotated[Count, about("The scheduled requests until an early stop. In a closed loop, the sent requests.")]
+    planned: Annotated[
+        Count,
+        about("The requests that were scheduled before the end or an early stop. In a closed loop, the sent requests."),
+    ]
     sent: Annotated[Count, about("The requests that were sent.")]
     completed: Annotated[Count, about("The answered requests: ok, status, wrong-body, mixed-up and lost-session.")]
     ok: Annotated[Count, about("The requests that were answered with the expected status and body.")]
@@ -176,7 +181,9 @@ class Result:
     waited: Annotated[Count, about("The requests that waited for a connection.")]
     latency_of: Annotated[
         Annotated[str, Meta(pattern=r"^(response|service)_time\Z")],
-        about("The best measure of a user's wait: response_time, or service_time if intended sends aren't known."),
+        about(
+            "The best measure of a user's wait: response_time, or service_time if the intended send times aren't known."
+        ),
     ]
     examples: Annotated[dict[str, str], about("The message of the first error of each kind.")]
     timeline: Annotated[tuple[Second, ...], Meta(max_length=LONGEST_TIMELINE_S, description="A row for each second.")]
@@ -219,7 +226,7 @@ class Result:
         Amount | None,
         about(
             "In a closed loop with a single request and four or more connections: the mean number of consecutive "
-            "answers on the same connection. It is about 1 for a fair server. Null for other loads."
+            "answers on the same connection, which is about 1 for a fair server. Null for other loads."
         ),
     ] = None
 

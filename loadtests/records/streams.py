@@ -14,8 +14,12 @@ class LeftClients:
 
     clients: Annotated[Count, about("The number of clients that left.")]
     ended: Annotated[Count, about("The clients whose view is known to have ended before the end of the grace period.")]
-    running: Annotated[Count, about("Other clients whose view had started. The server reported no view for the rest.")]
-    late: Annotated[Count, about("Clients of both kinds whose view ran for more than a second after they had left.")]
+    running: Annotated[
+        Count, about("Other clients whose view had started. The server reported no view for the remaining clients.")
+    ]
+    late: Annotated[
+        Count, about("Clients in ``ended`` or ``running`` whose view ran for more than a second after they had left.")
+    ]
     after_ms: Annotated[Figures, about("The time between a client's departure and the end of its view.")]
 
     @property

@@ -12,7 +12,7 @@ from loadtests.records.during_load import HostConditions, Meanwhile
 from loadtests.records.result import Result
 
 COST_UNSEEN = "cost_unseen"  # The flag of a trial in which a part of the setup's cost was not observed.
-GENERATOR_LIMITS = "generator_limits"  # The flag of a trial whose rate is a lower bound: the generator was saturated.
+GENERATOR_LIMITS = "generator_limits"  # The flag of a rate that is a lower bound because of a saturated generator.
 
 # A gauge, such as ``pool in use``, and its readings. A reading contains the seconds after the start and the value.
 GaugeName = Annotated[str, Meta(pattern=r"^[a-z][a-z ]{0,59}\Z")]
@@ -77,18 +77,20 @@ class Evidence:
     send_lag_p99_ms: Annotated[Number | None, about("The p99 of the generator's own scheduling delay.")] = None
     response_p50_ms: Annotated[Number | None, about("Median response time.")] = None
     planned: Annotated[int | None, about("The planned requests, or null for closed loops and searches.")] = None
-    sent: Annotated[int | None, about("The sent requests, or all planned ones if any waited for a connection.")] = None
+    sent: Annotated[
+        int | None, about("The sent requests, or all planned requests if any request waited for a connection.")
+    ] = None
     refused: Annotated[int, about("The planned requests for which the server didn't accept a connection.")] = 0
     clock_jump_s: Annotated[Number | None, about("The wall clock's elapsed time minus the monotonic clock's.")] = None
     swapped_pages: Annotated[int | None, about("The pages that the machine swapped in and out.")] = None
     other_load: Annotated[
-        Number | None, about("The share of the servers' cores that other programs and steal used.")
+        Number | None, about("The share of the servers' cores that other programs and steal time used.")
     ] = None
     frequency_change: Annotated[Number | None, about("CPU frequency relative to the run's typical frequency.")] = None
     shared_core: Annotated[bool | None, about("Whether the generator and the servers share a core.")] = None
     recovered: Annotated[bool | None, about("Whether the server recovered from each probe of a search.")] = None
     engine_failed: Annotated[bool | None, about("Whether the load generator failed.")] = None
-    service_failed: Annotated[bool | None, about("Whether a service that isn't charged failed or ended.")] = None
+    service_failed: Annotated[bool | None, about("Whether an uncharged service failed or ended.")] = None
     idle_cpu: Annotated[Number | None, about("CPU use while other setups were measured, in cores.")] = None
     calibration_s: Annotated[
         tuple[Amount, ...], about("The seconds that the calibration loop took before each round.")

@@ -63,7 +63,7 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
 def _session_errors(results: Results) -> Iterator[str]:
     """Yield a sentence for each test in which users lost their session or received another user's session.
 
-    Invalid trials count, too.
+    The counts also include invalid trials.
     """
     for test in results.tests:
         found = []
@@ -115,13 +115,13 @@ def _failures(results: Results) -> Iterator[str]:
 def _columns(results: Results) -> Iterator[_Column]:
     """Yield the columns of the answer's table.
 
-    The table shows the first judged metric of each test, with rates before times. For the first test of each kind, it
-    shows all judged metrics.
+    The table starts with the first judged metric of each test, with rates before times. Then it shows the other judged
+    metrics of the first test of each kind, and the supporting metrics.
 
-    Supporting metrics follow. CPU time at a fixed rate is left out if a test with a closed loop also measured CPU time.
+    CPU time at a fixed rate is left out if a test with a closed loop also measured CPU time.
     """
     compares = results.record.advice is None and len(results.labels) > 1
-    # A chart shows the whole load curve, so the table only contains its first and its last test.
+    # A chart shows the whole load curve, so the table contains only the first and the last test of the curve.
     tests = [test for test in by_importance(results) if not load_curve.is_inner(results, test)]
     first_of_kind = {test.kind: test for test in reversed(tests)}
     judged = [
@@ -187,7 +187,7 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
     ]
     supporting = [place for place, one in places.items() if one.metric in one.test.kind.supporting_metrics]
     others = [place for place in places if place not in {*main, *supporting, *full}]
-    # A main column could mislead without its supporting column, so the main column is dropped first.
+    # A main column could mislead without its supporting column, so drop the main column first.
     last = [
         one
         for place in reversed(main[1:])
@@ -250,7 +250,7 @@ def _failure(standing: Standing) -> str:
 
 
 def _range(comparison: Comparison) -> str:
-    """Format the interval of a ratio, such as ``×1.41–2.6``, or ``over ×1.41`` if its other end is open."""
+    """Format the interval of a ratio, such as ``×1.41–2.6``, or ``over ×1.41`` if the upper end is open."""
     low, high = comparison.low, comparison.high
     if low <= 0:
         return f"under ×{_end(high)}"
@@ -293,7 +293,7 @@ def _resolution(results: Results) -> str:
     for test in by_importance(results):
         metric = test.judged[0]
         for one in results.comparisons.values():
-            # The interval of a bound stays open at one end, even with more blocks.
+            # Ignore bounds, because their intervals stay open at one end, even with more blocks.
             if (one.test, one.metric) == (test.name, metric.name) and not (one.at_least or one.at_most):
                 widths.setdefault(metric.short or metric.label, []).append(1 + plus_minus(one.low, one.high))
     typical = {name: median(found) for name, found in widths.items()}

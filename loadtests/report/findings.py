@@ -20,7 +20,7 @@ from loadtests.report import pair_findings
 from loadtests.report.points import by_engine
 from loadtests.report.view import Finding
 
-NAMED = 5  # maximum number of setups whose figures a sentence lists; for more setups, it shows the range
+NAMED = 5  # maximum number of setups whose figures a sentence lists; for more setups, the sentence shows the range
 MAX_NAMED = 12  # maximum number of setups in a sentence
 
 
@@ -217,7 +217,8 @@ class _Ranking:
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
             blocks = self._blocks(ahead)
-            # One block has no intervals. A chart with distant bars would contradict "no significant difference".
+            # After one block, there are no intervals. "No significant difference" would contradict a chart whose bars
+            # differ much.
             undecided = "no verdict" if blocks.startswith("1 ") else "no significant difference"
             outcome = f"All equivalent {within}" if equivalent else f"{undecided.capitalize()} after {blocks}"
             self.leaders = f"{who} lead" if self._among() else "all"

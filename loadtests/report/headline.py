@@ -32,7 +32,7 @@ def headline(results: Results, answer: RunAnswer, advice: Sequence[Finding], fou
 
 
 def _places(table: Table) -> list[int]:
-    """Choose COLUMNS columns of a table and return their indexes. Optional columns are dropped first."""
+    """Choose at most COLUMNS columns of a table and return their indexes. Optional columns are dropped first."""
     places = list(range(len(table.columns)))
     for place in dict.fromkeys((*table.optional, *reversed(places))):
         if len(places) <= COLUMNS:

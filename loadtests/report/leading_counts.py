@@ -41,7 +41,7 @@ def lead(results: Results, found: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def chart(results: Results) -> Chart | None:
-    """Return a chart of the most important test's first count, with its other counts as text.
+    """Return a chart of the most important test's first count, with the test's other counts as text.
 
     Returns:
         The chart, or None if the test has no such count or no setup's count is known.

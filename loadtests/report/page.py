@@ -67,7 +67,7 @@ def _notes(results: Results) -> Iterator[str]:
         nothing = (
             "nothing is ranked" if any(one.unverified for one in results.cells.values()) else "no setup has a figure"
         )
-        yield f"No trial is valid, so {nothing}; the page lists the reasons."
+        yield f"No trial is valid, so {nothing}. The page lists the reasons."
     if results.blocks == 1 and invalid < trials and len(results.labels) > 1:
         yield "One block has no intervals, so no difference is significant or ranked."
     planned = len(results.record.order)
@@ -86,9 +86,9 @@ def _notes(results: Results) -> Iterator[str]:
 
 
 def _own_project(own: OwnProject) -> Iterator[str]:
-    yield f"The served project is {own.options['app']}, on Django {own.django} and Python {own.python}."
+    yield f"The measured project is {own.options['app']}, on Django {own.django} and Python {own.python}."
     if isinstance(talk := own.options.get("websocket"), dict):
-        yield f"Its WebSockets were tested at {talk['path']}, with the message {talk['send']}."
+        yield f"The project's WebSockets were tested at {talk['path']}, with the message {talk['send']}."
     yield from (f"{capital(remark)}." for remark in own.remarks)
 
 

@@ -26,7 +26,7 @@ def subtitle(results: Results, test: Test) -> list[str]:
 
 
 def by_engine(results: Results, test: Test) -> str:
-    """Return the engine, such as ``, by loadtest``, if another engine also runs the test, and "" otherwise."""
+    """Return the engine, such as ``, by loadtest``, or "" if no other engine runs the test."""
     others = (
         other for other in results.tests if other.kind is test.kind and other.comparison_key == test.comparison_key
     )
@@ -72,7 +72,7 @@ def point(results: Results, label: str, test: Test, metric: Metric, name: str, u
 def whiskers(estimate: Estimate) -> ChartRow:
     """Return the ends of an estimate's interval, as a part of a chart row.
 
-    The upper end of a lower bound is outside the chart. An open interval has no ends.
+    If the estimate is a lower bound, the upper end is outside the chart. If the interval is open, the result is empty.
     """
     if estimate.at_least:
         return {"low": estimate.low or estimate.value, "high": BEYOND}
@@ -84,7 +84,7 @@ def whisker_note(rows: Sequence[ChartRow], together: bool = False) -> str:
 
     Args:
         rows: The rows of the chart.
-        together: Whether all intervals of the run hold at the same time, as the intervals of ratios do.
+        together: Whether all intervals of the run hold at the same time. This is true for the intervals of ratios.
     """
     if not any("low" in row for row in rows):
         return ""

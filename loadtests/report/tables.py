@@ -52,7 +52,7 @@ def listed(
     note: str = "",
     layout: Layout = PLAIN,
 ) -> Table:
-    """Return a table with a row for each item. ``columns`` contains functions from an item to a field, by heading."""
+    """Return a table with a row for each item. ``columns`` maps headings to functions that return an item's field."""
     fields = [[read(item) for read in columns.values()] for item in items]
     heads = tuple(columns)
     return Table(
@@ -72,7 +72,7 @@ def listed(
 def measured(
     results: Results, test: Test, name: str, caption: str, shown: Mapping[Metric, str], more: Additions
 ) -> Table:
-    """Return a table with a row for each setup, the best first. ``shown`` contains the metrics and their headings."""
+    """Return a table with a row for each setup, starting with the best. ``shown`` maps metrics to headings."""
     first = next(iter(shown))
 
     def column(metric: Metric) -> Column:
@@ -94,7 +94,7 @@ def failed(count: int, detail: str = "") -> Field:
 
 
 def summed(of: Callable[[Trial], Any], name: str, among: str = "") -> Column:
-    """Return a column that adds the failures of valid trials.
+    """Return a column with the sum of the failures in valid trials.
 
     Args:
         of: A function that returns an object with a trial's counts, or None to ignore the trial.

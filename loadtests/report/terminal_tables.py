@@ -34,7 +34,7 @@ def safe_text(text: str, style: str = "") -> Text:
 
 
 def wrapped(text: str, width: int, style: str = "", indent: int = 2) -> list[Text]:
-    """Wrap a text without its terminal commands to lines of ``width`` columns. Indent all lines after the first."""
+    """Remove the terminal commands from a text, and wrap it to ``width`` columns. Indent all lines after the first."""
     # Remove terminal commands before wrapping, because a command that is split into two lines isn't recognised.
     plain = " ".join(printable(text).split())
     lines = textwrap.wrap(plain, width, subsequent_indent=" " * indent, break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""Explain figures that contention or the generator disturbed, and find conclusions that hold nevertheless."""
+"""Explain figures that contention or the generator disturbed, and find conclusions that are still valid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BEYOND = 4.0  # another busy program on each core takes half of the CPU time, wh
 
 
 def sentences(results: Results) -> Iterator[str]:
-    """Yield a sentence that explains figures in brackets, and sentences about ratios too large for contention to cause.
+    """Yield a sentence that explains figures in brackets, and sentences about ratios that contention can't explain.
 
     Yield nothing if all figures are verified.
     """
@@ -28,7 +28,7 @@ def sentences(results: Results) -> Iterator[str]:
 def _in_spite_of_it(results: Results) -> Iterator[str]:
     """Yield a sentence for each test with ratios whose interval is above BEYOND or below 1 / BEYOND.
 
-    Only interleaved tests count, because all of their setups had the same contention.
+    Only interleaved tests are considered, because all of their setups had the same contention.
     """
     observations = [*results.observations, *results.unverified_observations]
     for test in by_importance(results):

@@ -15,9 +15,9 @@ TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_SUSTAIN: 
 
 
 def word(comparison: Comparison, short: bool = False) -> str:
-    """Return the verdict in the words of its metric, or the rate that the setup sustains, or the share that it loses.
+    """Return the verdict, the rate that the setup sustains, or the share of deliveries that the setup loses.
 
-    For example, a metric of cost uses "cheaper" instead of "faster".
+    The metric determines the words. For example, a metric of cost uses "cheaper" instead of "faster".
     """
     if overload := comparison.candidate_standing.overload:
         return f"sustains {number(overload.sustains)}/s" if short else str(overload)
@@ -31,7 +31,7 @@ def word(comparison: Comparison, short: bool = False) -> str:
 def effect(comparison: Comparison, time: str = "response time") -> str:
     """Return the verdict with the size of the difference, such as ``65% lower throughput``.
 
-    ``time`` is the name of the time in percentiles, such as response time.
+    ``time`` is the name of the measured time, such as response time.
     """
     if comparison.verdict not in (Verdict.FASTER, Verdict.SLOWER) or comparison.candidate_standing.overload:
         return word(comparison)

@@ -23,7 +23,7 @@ def first(results: Results, findings: Sequence[Finding]) -> str:
 
 
 def _found(results: Results, findings: Sequence[Finding]) -> list[tuple[bool, str]]:
-    """For each question, return whether its winner is certain, and the sentence about the winner."""
+    """Return a pair for each question: whether the winner is certain, and the sentence about the winner."""
     curves = {test.name: load_curve.curve(results, test) for test in results.tests}
     found: dict[tuple[str, str], tuple[bool, str]] = {}
     for one in findings:

@@ -23,7 +23,8 @@ SECONDS_CHANGE_S = 0.6  # time between repeated requests, so that three requests
 FEW = 20
 MAX_SHOWN = 200  # maximum number of characters of a body in messages
 EXCERPT_BYTES = 80
-CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again for every answer
+NOT_SHOWN = (302, 401, 403)  # the statuses for users who aren't logged in or don't have permission
+CHECKED_BODY_BYTES = 65536  # longer bodies are only compared before the load, not under load
 
 
 def answers(running: Serving, requests: Sequence[Request]) -> list[Answer | str]:
@@ -68,8 +69,8 @@ def verified(
     """Check that a setup answers the requests as the contract requires.
 
     Returns:
-        The body that each answer must have under load, or None if any body is correct. Also a sentence for each
-        violation of the contract.
+        Two lists. The first list contains the body that each answer must have under load, or None if any body is
+        correct. The second list contains a sentence for each violation of the contract.
     """
     bodies: list[bytes | None] = []
     broken: list[str] = []
@@ -78,7 +79,10 @@ def verified(
         if not meets(given, expected):
             digits = f", SHA-256 {expected.sha256[:12]}" if expected.sha256 else ""
             theirs = f"{expected.status} {expected.content_type}{digits}"
-            broken.append(f"{request.method} {request.path}: {describe(given)}; the baseline answered {theirs}")
+            why = hint(request, given, running.application)
+            broken.append(
+                f"{request.method} {request.path}: {describe(given)}, but the baseline answered {theirs}{why}"
+            )
         short = not isinstance(given, str) and len(given.body) <= CHECKED_BODY_BYTES
         bodies.append(given.body if not isinstance(given, str) and expected.sha256 and short else None)
     return bodies, broken
@@ -89,9 +93,26 @@ def redirect_of(given: Answer, application: Application) -> str:
     where = dict(given.headers).get("Location", "")
     if not where or not 300 <= given.status < 400:
         return ""
-    secure = application.ssl_redirect and where.startswith("https:")
-    why = f": SECURE_SSL_REDIRECT is on; send your proxy's header: {HEADER} 'X-Forwarded-Proto: https'"
-    return f"{given.status} to {where}{why if secure else ''}"
+    why = ""
+    if application.ssl_redirect and where.startswith("https:"):
+        remedy = f"Send your proxy's header: {HEADER} 'X-Forwarded-Proto: https'"
+        if application.headers:
+            remedy = "Set SECURE_PROXY_SSL_HEADER, because this server doesn't trust the header of a proxy by itself"
+        why = f": SECURE_SSL_REDIRECT is on. {remedy}"
+    return f"{given.status} to {where}{why}"
+
+
+def hint(request: Request, given: Answer | str, application: Application) -> str:
+    """Return a possible reason why the user's project refuses the host or the user, or an empty string."""
+    if isinstance(given, str):
+        return ""
+    if redirect := redirect_of(given, application):
+        return f" ({redirect})"
+    if given.status in NOT_SHOWN and any(name == "Cookie" for name, _ in request.headers):
+        return "; check the user's permissions, and whether the session has expired"
+    if given.status == 400 and application.own:
+        return "; if ALLOWED_HOSTS doesn't contain the host, set an allowed host with --host-header NAME"
+    return ""
 
 
 def describe(given: Answer | str) -> str:
@@ -117,7 +138,7 @@ def differing_headers(expected: Answer, given: Answer) -> list[str]:
 
 
 def show_both(expected: Answer | str, given: Answer | str) -> tuple[str, str]:
-    """Describe two answers in one line each, with headers that differ. Long bodies start at the first difference."""
+    """Describe each of two answers in a line, with headers that differ. Long bodies start at the first difference."""
     if isinstance(expected, str) or isinstance(given, str):
         return show(expected), show(given)
     names = differing_headers(expected, given)

@@ -58,7 +58,7 @@ class Dialect:
 
 
 class Json(Dialect):
-    """A message is a JSON string."""
+    """A dialect in which each message is a JSON string."""
 
     exact = False
 
@@ -71,7 +71,7 @@ class Json(Dialect):
 
 
 class SocketIO(Dialect):
-    """socket.io 4 (Engine.IO 4) in its default namespace, over a WebSocket from the start."""
+    """The dialect of socket.io 4 (Engine.IO 4) in its default namespace, without HTTP polling before the WebSocket."""
 
     exact = False
 
@@ -167,5 +167,5 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def handshake(dialect: Dialect, prefix: str, endpoint: str, origin: str) -> Handshake:
-    """Return the handshake for an endpoint, from a page of ``origin``."""
+    """Return the handshake that a page of ``origin`` sends to an endpoint."""
     return Handshake(dialect.path(prefix, endpoint), origin, dialect.subprotocols())

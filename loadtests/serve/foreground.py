@@ -71,7 +71,7 @@ def exposure_warning(bind: str, port: int) -> str | None:
     """Return a warning if other machines may reach the address, or None."""
     try:
         address = ipaddress.ip_address(bind)
-    except ValueError:  # a name; the server resolves it
+    except ValueError:  # a host name, which only the server resolves
         return None
     if address.is_loopback:
         return None

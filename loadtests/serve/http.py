@@ -19,7 +19,7 @@ from typing import Any
 
 from loadtests.workload.request import Request
 
-MAX_BODY_BYTES = 2**26  # 64 MiB, which is more than any page and fits on any machine
+MAX_BODY_BYTES = 2**26  # 64 MiB, which is larger than any page and fits into the memory of any machine
 READ_BYTES = 2**16
 COMPARED_HEADERS = ("Location", "Cache-Control", "Vary", "Content-Encoding")
 VARIES = "varies"  # replaces the value of a header that differs between answers to the same request
@@ -57,7 +57,7 @@ class _DeadlineReader(io.RawIOBase):
         self._file: Any = sock.makefile("rb", buffering=0)  # keeps the socket open until the response is read
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """Return the reader as ``http.client`` expects it from a socket."""
+        """Return a buffered reader. ``http.client`` calls this method as the ``makefile`` of a socket."""
         return io.BufferedReader(self)
 
     def readable(self) -> bool:
@@ -180,7 +180,7 @@ def _without_value(cookie: str) -> str:
 def ask_again(ask: Callable[[], Answer], apart_s: float = 0.0) -> Answer:
     """Send a request three times, ``apart_s`` seconds apart, and return the common parts of the answers.
 
-    Two requests aren't enough, because both may return the same random row. Errors of ``ask`` are raised.
+    Two requests aren't enough, because both may return the same random row. Exceptions from ``ask`` propagate.
     """
     answer = ask()
     for _ in range(2):
@@ -190,7 +190,7 @@ def ask_again(ask: Callable[[], Answer], apart_s: float = 0.0) -> Answer:
 
 
 def common(first: Answer, second: Answer) -> Answer:
-    """Return the second answer, and mark its body and headers if they differ from the first answer.
+    """Return the second answer, and mark its body and headers as varying if they differ from the first answer.
 
     If the status or the content type differs, return the second answer unchanged.
     """

@@ -6,7 +6,7 @@ from loadtests.workload import Request
 
 FORM = ("Content-Type", "multipart/form-data; boundary=edge")
 VISITOR = ("Cookie", "sessionid=visitorofthebenchmark")  # the session that testproject/endpoints/visitor.py creates
-BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB of every byte
+BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB in which every byte value occurs
 
 
 def form(content: bytes) -> bytes:

@@ -95,7 +95,7 @@ def _ticket(running: Serving, handshake: Request, ticket: str) -> str:
 
 
 def _require_offered(client: WebsocketClient, offered: Sequence[str]) -> None:
-    """Check that the server chose one of the subprotocols.
+    """Check that the server chose one of the ``offered`` subprotocols.
 
     Raises:
         ConnectionEnded: If the server closes the connection instead. The application's close code explains more.

@@ -22,7 +22,7 @@ from loadtests.setups.services import found_here, known, required_by
 from loadtests.workload import Request
 
 ANSWERED_WITHIN_S = 2.0
-OWN_ANSWERED_WITHIN_S = 10.0  # a page of the user's project may take longer than the sample's health view
+OWN_ANSWERED_WITHIN_S = 10.0  # a page of the user's project may take longer than the sample project's health view
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
 READY = "ready-{}"  # supervisor/gunicorn.conf.py writes this file to RUN_DIR for a ready instance with this pid
 CERTIFICATE = "tls.crt"  # supervisor/defaults.sh creates this file in RUN_DIR
@@ -35,7 +35,7 @@ class NotServing(Exception):
     Args:
         message: A description of the failure.
         log: The end of the setup's logs.
-        of_service: Whether a service failed that the setup isn't charged for.
+        of_service: Whether the cause is a service that the setup isn't charged for.
     """
 
     def __init__(self, message: str, log: str = "", of_service: bool = False) -> None:
@@ -122,7 +122,7 @@ class Serving:
         """Return the name of a service that can't be used yet, or None.
 
         A service that exited with 0 has nothing to do, for example because ORIGIN_URL names another origin. A service
-        that failed isn't ready. The caller checks its state next.
+        that failed isn't ready. The caller checks the state of this service next.
         """
         services = known()
         for name in self.services:

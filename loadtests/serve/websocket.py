@@ -16,7 +16,7 @@ from loadtests.serve.websocket_cases import CASES, SAME, Exchange, Opening
 from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 
 PREFIX = "/ws/"
-RECEIVERS = 8  # the receivers of a room; with two processes, all connect to the same process in 1 of 128 cases
+RECEIVERS = 8  # with two processes, all receivers of a room connect to the same process in 1 of 128 cases
 WITHIN_S = 5.0  # time limit for an answer in ``verified``
 CASE_WITHIN_S = 20.0
 WRONG = (Refused, ConnectionEnded, OSError, ValueError)
@@ -80,7 +80,7 @@ def _require_deliveries(running: Serving, dialect: Dialect, prefix: str) -> None
 
 
 def _require_message(client: WebsocketClient, dialect: Dialect, what: str, payload: str | None = None) -> None:
-    """Wait for a message with this payload, or without a payload for the acknowledgement of a publish.
+    """Wait for a message with this payload. If the payload is None, wait for the acknowledgement of a publish.
 
     Messages of the protocol itself are ignored.
 

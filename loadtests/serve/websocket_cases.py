@@ -62,7 +62,7 @@ OPENINGS = (
 EXCHANGES = (
     Exchange("text, not ASCII", ("κόσμε, 世界, 🌍",)),
     Exchange("text, 65,536 bytes", ("x" * 65_536,)),
-    # Engine.IO refuses messages above its limit.
+    # Engine.IO refuses messages that exceed its size limit.
     Exchange("text, 1 MB", ("x" * 1_000_000,), right=(ECHOED, "closed 1009", "closed 1000")),
     Exchange("binary", (bytes(range(256)),)),
     Exchange("binary, 1 MB", (bytes(1_000_000),)),

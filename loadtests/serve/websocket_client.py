@@ -42,7 +42,7 @@ class ConnectionEnded(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Handshake:
-    """The opening request. ``headers`` are added, or replace headers with the same name."""
+    """The opening request. ``headers`` are added to the request, or replace headers with the same name."""
 
     path: str
     origin: str | None = None
@@ -90,7 +90,7 @@ class WebsocketClient:
         self.send(Frame(Opcode.TEXT, text.encode()))
 
     def next(self) -> tuple[Opcode, bytes]:
-        """Return the next message, TEXT or BINARY with its payload, or the next PONG. Answer pings.
+        """Return the opcode (TEXT, BINARY or PONG) and the payload of the next message or pong. Answer pings.
 
         Raises:
             ConnectionEnded: If the connection is closed.

@@ -16,8 +16,8 @@ _BY_A_PERSON = (b"none", b"same-origin")
 def of_a_page(name: bytes, value: bytes) -> bool:
     """Return whether a request header shows that a web page of another site sent the request.
 
-    The signs are an ``Origin``, a ``Sec-Fetch-Site`` other than ``none`` or ``same-origin``, and a ``Host`` that isn't
-    the address or name of the loopback interface.
+    Each of these headers is a sign: any ``Origin``, a ``Sec-Fetch-Site`` other than ``none`` or ``same-origin``, or a
+    ``Host`` that isn't the address or name of the loopback interface.
     """
     name = name.lower()
     if name == b"host":

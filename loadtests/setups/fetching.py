@@ -40,7 +40,7 @@ def wrong(path: str, interface: str, env: Mapping[str, str], services: Collectio
     client = env.get("HTTP_CLIENT") or os.environ.get("HTTP_CLIENT", "")
     if not fits(path, interface, client):
         clients = ", ".join(_clients(path, interface))
-        return f"HTTP_CLIENT={client} does not work for {path}, whose view supports {clients} here"
+        return f"HTTP_CLIENT={client} does not work for {path} in this setup. Use one of these clients: {clients}"
     if ORIGIN not in services and not (env.get("ORIGIN_URL") or os.environ.get("ORIGIN_URL")):
         return f'{path} needs an origin. Set services = ["{ORIGIN}"] in the test, or ORIGIN_URL'
     return None

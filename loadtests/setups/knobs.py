@@ -19,11 +19,11 @@ from loadtests.errors import UserError, shown
 from loadtests.setups.fetching import CLIENTS
 from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 
-# More than any machine can use (the usual advice is two per core, plus one), and as many processes as supervisord can
-# start with the usual limit of open files.
+# No machine can use more workers, because the common advice is two workers per core plus one. With the default limit of
+# open files, supervisord can't start more processes.
 MAX_WORKERS = 1024
 MAX_THREAD_COUNT = 1024
-BACKLOG = (128, 65_535)  # all servers accept this range, and the range of KEEP_ALIVE; as in defaults.sh
+BACKLOG = (128, 65_535)  # all servers accept this range and the range of KEEP_ALIVE. The limits are also in defaults.sh
 MAX_KEEP_ALIVE = 60
 MAX_REQUEST_COUNT = 1_000_000_000
 MAX_CONN_MAX_AGE = 7 * 24 * 3600
@@ -36,12 +36,12 @@ POOL_SIZE = (1, 10_000)
 POOLS = (1, 64)
 FETCH_TIMEOUT_S = (0.05, 60.0)
 
-# Distinguishes the variables of supervisor/ from a served project's variables, such as the project's own PORT.
+# A prefix for the variables of supervisor/, because a project may have variables with the same names, such as PORT.
 PREFIX = "BENCH_"
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # without leading zeros, which some shells read as octal
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
-# The same form as in testproject/testproject/settings/middleware.py.
+# testproject/testproject/settings/middleware.py parses the same values.
 _MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)|usual-sync")
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -53,23 +53,23 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
 class Knob:
     """A knob: a description of its valid values, and a function that checks a value."""
 
-    needed: str
+    allowed: str
     fits: Callable[[str], bool]
 
 
 def _whole(low: int, high: int, what: str = "a whole number") -> Knob:
     return Knob(
-        f"{what} from {low} to {high} is needed",
+        f"{what} from {low} to {high}",
         lambda text: _WHOLE.fullmatch(text) is not None and low <= int(text) <= high,
     )
 
 
-def _one_of(*texts: str, needed: str = "") -> Knob:
-    return Knob(needed or f"one of {', '.join(texts)} is needed", lambda text: text in texts)
+def _one_of(*texts: str, allowed: str = "") -> Knob:
+    return Knob(allowed or f"one of {', '.join(texts)}", lambda text: text in texts)
 
 
-def _matching(pattern: re.Pattern[str], needed: str) -> Knob:
-    return Knob(needed, lambda text: pattern.fullmatch(text) is not None)
+def _matching(pattern: re.Pattern[str], allowed: str) -> Knob:
+    return Knob(allowed, lambda text: pattern.fullmatch(text) is not None)
 
 
 def _backlog() -> Knob:
@@ -135,26 +135,25 @@ SERVERS = {
     "WORKERS": _whole(1, MAX_WORKERS),
     "THREADS": _whole(1, MAX_THREAD_COUNT),
     "BIND": Knob(
-        "an IPv4 address of this machine is needed, such as 127.0.0.1, or 0.0.0.0 for all addresses (not every server "
-        "can listen on an IPv6 address)",
+        "an IPv4 address of this machine, such as 127.0.0.1, or 0.0.0.0 for all addresses (not every server can "
+        "listen on an IPv6 address)",
         _is_own_address,
     ),
     "PORT": _whole(1, 65_535, "a port"),
-    "CORES": _matching(_CORES, "a list of cores is needed, such as 0, 0-2 or 0,2"),
-    "SERVICES_CORES": Knob(  # the same word as in loadtests/observe/cores.py
-        "a list of cores is needed, such as 0, 0-2 or 0,2, or generator",
+    "CORES": _matching(_CORES, "a list of cores, such as 0, 0-2 or 0,2"),
+    "SERVICES_CORES": Knob(  # loadtests/observe/cores.py uses the same word for the generator's core
+        "a list of cores, such as 0, 0-2 or 0,2, or generator",
         lambda text: text == "generator" or _CORES.fullmatch(text) is not None,
     ),
     "BACKLOG": _backlog(),
     "KEEP_ALIVE": _whole(1, MAX_KEEP_ALIVE, "a whole number of seconds"),
-    "TLS": _one_of("1", needed="1 is needed, or nothing"),
+    "TLS": _one_of("1", allowed="1, or nothing"),
     "HTTP_PARSER": _one_of("python", "compiled"),
     "BACKPRESSURE": _whole(1, BACKLOG[1], "a whole number of connections"),
     "MAX_REQUESTS": _whole(1, MAX_REQUEST_COUNT),
     "MAX_REQUESTS_JITTER": _whole(1, MAX_REQUEST_COUNT),
     "ORIGIN_RECIPE": Knob(
-        "the name of an included recipe, or the absolute path of a valid recipe, is needed; `origin FILE` checks a "
-        "recipe",
+        "the name of an included recipe, or the absolute path of a valid recipe; `origin FILE` checks a recipe",
         _is_recipe,
     ),
 }
@@ -163,39 +162,37 @@ FETCHING = {
     "HTTP_CLIENT": _one_of(*CLIENTS),
     "POOL_SIZE": _whole(*POOL_SIZE, "a whole number of connections"),
     "POOLS": _whole(*POOLS),
-    "FETCH_TIMEOUT": Knob("a number of seconds from {:g} to {:g} is needed".format(*FETCH_TIMEOUT_S), _is_timeout),
-    "FETCH_KEEP_ALIVE": _one_of("0", "1", needed="1 or 0 is needed"),
-    "ORIGIN_URL": Knob(
-        "a URL of this machine's loopback, without a path, is needed, such as http://127.0.0.1:8100", _is_origin
-    ),
-    "ORIGIN_PATH": _matching(_PATH, "a path is needed, such as /news"),
+    "FETCH_TIMEOUT": Knob("a number of seconds from {:g} to {:g}".format(*FETCH_TIMEOUT_S), _is_timeout),
+    "FETCH_KEEP_ALIVE": _one_of("0", "1", allowed="1 or 0"),
+    "ORIGIN_URL": Knob("a URL of this machine's loopback, without a path, such as http://127.0.0.1:8100", _is_origin),
+    "ORIGIN_PATH": _matching(_PATH, "a path, such as /news"),
 }
 SAMPLES = {
-    "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH is needed", _is_redis),
-    "MIDDLEWARES": _matching(_MIDDLEWARES, "a value such as 0-sync, 7-async or usual+1-sync is needed"),
-    "HOPLESS": _one_of("1", "threads", "middleware", "whole", needed="1, threads, middleware or whole is needed"),
-    "APPLICATION": _one_of("bare", needed="bare is needed, or nothing"),
-    "ASYNC_BACKEND": _one_of("1", needed="1 is needed, or nothing"),
+    "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH", _is_redis),
+    "MIDDLEWARES": _matching(_MIDDLEWARES, "a value such as 0-sync, 7-async or usual+1-sync"),
+    "HOPLESS": _one_of("1", "threads", "middleware", "whole", allowed="1, threads, middleware or whole"),
+    "APPLICATION": _one_of("bare", allowed="bare, or nothing"),
+    "ASYNC_BACKEND": _one_of("1", allowed="1, or nothing"),
     "MAX_THREADS": _whole(1, 1000, "a whole number of threads"),
     "CONN_MAX_AGE": Knob(
-        f"a whole number of seconds from 0 to {MAX_CONN_MAX_AGE}, or none, is needed",
+        f"a whole number of seconds from 0 to {MAX_CONN_MAX_AGE}, or none",
         lambda text: text == "none" or _whole(0, MAX_CONN_MAX_AGE).fits(text),
     ),
-    "PGBOUNCER": _one_of("1", needed="1 is needed"),
+    "PGBOUNCER": _one_of("1", allowed="1"),
     "SESSIONS": _one_of(*SESSIONS),
-    "DATASTORE_GRPC": _one_of("0", "1", needed="1 or 0 is needed"),
-    "DATASTORE_EMULATOR_HOST": _matching(_HOST, "HOST:PORT is needed"),
+    "DATASTORE_GRPC": _one_of("0", "1", allowed="1 or 0"),
+    "DATASTORE_EMULATOR_HOST": _matching(_HOST, "HOST:PORT"),
     "DATASTORE_DELAY_MS": _whole(0, MAX_DELAY_MS, "a whole number of milliseconds"),
     "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
     **FETCHING,
-    "STACK_SETTINGS": _one_of("original", "today", needed="original or today is needed"),
+    "STACK_SETTINGS": _one_of("original", "today", allowed="original or today"),
 }
 KNOBS = {**SERVERS, **SAMPLES}
-DATABASE_URL = _matching(_DATABASE, "sqlite:///FILE or postgresql://HOST/NAME is needed")
+DATABASE_URL = _matching(_DATABASE, "sqlite:///FILE or postgresql://HOST/NAME")
 
 
 def prefixed(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables, and add the prefix that supervisor/ expects to the names of the servers' knobs."""
+    """Return the variables. The names of the servers' knobs get the prefix that supervisor/ expects."""
     return {f"{PREFIX}{name}" if name in SERVERS else name: value for name, value in env.items()}
 
 
@@ -217,7 +214,7 @@ def require_knobs(env: Mapping[str, str], *, own: bool, whose: str = "") -> None
     """
     for name, knob in (SERVERS if own else {**KNOBS, "DATABASE_URL": DATABASE_URL}).items():
         if (value := env.get(name)) and not knob.fits(value):
-            raise UserError(f"{whose}{name}={shown(kept(name, value, '...'))}: {knob.needed}")
+            raise UserError(f"{whose}{name}={shown(kept(name, value, '...'))}: must be {knob.allowed}")
 
 
 def given() -> dict[str, str]:
@@ -245,7 +242,7 @@ def kept(name: str, value: str, instead: str = REPLACED) -> str:
     """Return the value of an environment variable for a record, without users and passwords of URLs."""
     if not name.endswith("_URL"):
         return without_accounts(value)
-    # Up to the last @, because a badly encoded password can contain any character.
+    # Replace everything up to the last @, because a badly encoded password can contain any character.
     return without_named(re.sub(r"^(\w+://)?.*@", rf"\1{instead}@", value, flags=re.DOTALL))
 
 
@@ -255,7 +252,8 @@ def database() -> str | None:
     if not url or url.startswith("sqlite:"):
         return url or None
     address, _, options = url.partition("?")
-    if "@" in options:  # the @ may be in an option or follow a password with a ?, so only the scheme is certainly safe
+    # The @ may belong to an option, or it may follow a password that contains a ?. So only the scheme is safe.
+    if "@" in options:
         return f"{address.partition('//')[0]}//"
     return re.sub(r"//.*@", "//", address, flags=re.DOTALL)
 
@@ -279,22 +277,22 @@ def port() -> int:
 
 
 def workers(env: Mapping[str, str]) -> int:
-    """Return the number of Django processes according to these knobs, or else to this process's environment."""
+    """Return the number of Django processes, from the knobs in ``env`` or else from this process's environment."""
     return int(env.get("WORKERS") or _value(os.environ, "WORKERS") or 1)
 
 
 def tls(env: Mapping[str, str]) -> bool:
-    """Return whether a server answers over TLS according to these knobs, or else to this process's environment."""
+    """Return whether a server answers over TLS, from the knobs in ``env`` or else from this process's environment."""
     return bool(_value(env, "TLS"))
 
 
 def offers_needed(env: Mapping[str, str]) -> set[str]:
-    """Return the features (words of OFFERS) that a setup needs for these knobs and this process's environment."""
+    """Return the features (words of OFFERS) that a setup needs for the knobs in ``env`` and in the environment."""
     return {word for word, name in KNOBS_BY_OFFER.items() if _value(env, name)}
 
 
 def software_needed(env: Mapping[str, str], server_needs: Iterable[str]) -> list[str]:
-    """Return the software (names of ``loadtests.setups.needs``) that a server also needs if these knobs are set."""
+    """Return the software (names of ``loadtests.setups.needs``) that a server also needs for the knobs in ``env``."""
     compiled = _value(env, "HTTP_PARSER") == "compiled" and "gunicorn" in server_needs
     return [need for need, is_needed in (("openssl", tls(env)), ("gunicorn-h1c", compiled)) if is_needed]
 

@@ -28,7 +28,7 @@ def command(name: str) -> Callable[[Path], bool]:
 
 
 def module(name: str) -> Callable[[Path], bool]:
-    """Return a check for a module, which doesn't import the module."""
+    """Return a check for a module. The check doesn't import the module."""
 
     def found(bin: Path) -> bool:
         if bin == Path(sys.executable).parent:
@@ -67,7 +67,10 @@ def rails(bin: Path) -> bool:
 
 
 def apache(bin: Path) -> bool:
-    """Return whether Apache and mod_wsgi are installed. mod_wsgi can be compiled with only the headers of Apache."""
+    """Return whether Apache and mod_wsgi are installed.
+
+    mod_wsgi may be installed without Apache, because compiling it needs only the headers of Apache.
+    """
     return command("mod_wsgi-express")(bin) and any(system(name)(bin) for name in ("apache2", "httpd"))
 
 
@@ -130,17 +133,17 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
 }
 
-# The packages whose names differ from the names of the needs. PACKAGES contains the packages that only some setups use,
-# with the names of the needs.
+# The packages whose names differ from the keys in NEEDS. PACKAGES contains the key in NEEDS for each package that only
+# some setups use.
 OTHER_NAMES = {"uwsgi": "pyuwsgi"}
 PACKAGES = {OTHER_NAMES.get(name, name).replace("_", "-"): name for name in NEEDS if name != "hopless"}
 
 
 def missing_needs(needs: Iterable[str], bin: Path | None = None) -> list[str]:
-    """Return the names of the needs that this machine lacks.
+    """Return the names of the software in ``needs`` that this machine lacks.
 
     Args:
-        needs: The names of the needs.
+        needs: The names of the software that a setup needs.
         bin: The directory of the servers' Python and commands. The default is the sample project's directory.
     """
     return [name for name in needs if not NEEDS[name][0](bin or environment.bin())]

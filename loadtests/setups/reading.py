@@ -49,12 +49,12 @@ DEMANDED = {
     MAX_REQUESTS: ("replace a worker after a number of requests", {"max-requests"}),
 }
 
-# The words of `dialect=`, the protocol over a WebSocket (docs/websockets.rst).
+# The values of `dialect=`, which is the protocol over a WebSocket (docs/websockets.rst).
 DIALECTS = ("plain", "socket.io", "action-cable")
 
 MOST_REASONS = 3  # maximum number of reasons in an error message
 
-# A test uses one of two protocols, and each setup serves one of them.
+# A test uses one of these two protocols, and each setup serves one protocol.
 HTTP = "http"
 WEBSOCKET = "websocket"
 
@@ -137,7 +137,7 @@ class Setup:
         return changed
 
     def refuses(self, demands: Iterable[str]) -> str | None:
-        """Return why the setup can't meet these demands (HTTP, and words of CANNOT and OFFERS), or None if it can."""
+        """Return why the setup can't meet ``demands`` (HTTP, and words of CANNOT and OFFERS), or None if it can."""
         demands = set(demands)
         if self.dialect and HTTP in demands:
             return "it only supports WebSockets, not HTTP tests"
@@ -189,7 +189,7 @@ def require_used(variant: Variant, chosen: Sequence[Setup]) -> None:
     """Check that a variant changes at least one of the chosen setups.
 
     Raises:
-        UserError: If the variant changes none of them.
+        UserError: If the variant changes none of the chosen setups.
     """
     reasons = {setup.name: setup.unfit(variant) for setup in chosen}
     if all(reasons.values()):

@@ -69,11 +69,11 @@ class SupervisorSection:
         """
         words = self.words(key, known)
         if len(words) > 1:
-            raise UserError(f"{key} of [{self._values.name}]: one word is needed, not {len(words)}")
+            raise UserError(f"{key} of [{self._values.name}]: must be one word, not {len(words)}")
         return words[0] if words else ""
 
     def _wrong(self, what: str) -> UserError:
         return UserError(
-            f"{os.path.relpath(self.file, ROOT)} does not describe a {self.kind}: {what}; [group:{self.name}], and "
-            f"[{self.kind}:{self.name}] with its keys, are needed"
+            f"{os.path.relpath(self.file, ROOT)} does not describe a {self.kind}: {what}. The file must have "
+            f"[group:{self.name}], and [{self.kind}:{self.name}] with its keys"
         )

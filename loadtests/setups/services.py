@@ -25,12 +25,13 @@ class Service:
     """A supporting service. The other fields have the same meaning as in ``Setup``.
 
     Args:
-        ready: A file that appears in RUN_DIR when the service can be used, or empty if the servers themselves wait.
+        ready: A file that appears in RUN_DIR when the service can be used, or empty if the servers themselves wait for
+            the service.
         elsewhere: ``VARIABLE=value`` for the servers if the service runs on another machine, or empty if the service
-            can't.
-        here: ``VARIABLE=value`` for the servers if the service runs on their machine. If the environment contains the
-            variable, it isn't replaced.
-        as_one: Whether the service's processes come and go, and count as one process.
+            only runs on the servers' machine.
+        here: ``VARIABLE=value`` for the servers if the service runs on their machine. A value in the environment isn't
+            replaced.
+        as_one: Whether the service starts and ends processes during the load, which together count as one process.
     """
 
     name: str
@@ -50,11 +51,11 @@ class Service:
 
     @property
     def of_others(self) -> bool:
-        """Whether an environment variable names a running service, which the benchmark doesn't start."""
+        """Whether an environment variable contains the address of a service that the benchmark doesn't start."""
         return bool(os.environ.get(self.variable))
 
     def port_of_others(self) -> int:
-        """Return the port of the service that the environment names.
+        """Return the port of the service whose address is in the environment.
 
         Raises:
             UserError: If the variable doesn't contain a network address.
@@ -88,7 +89,7 @@ def required_by(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def require_redis(names: Iterable[str]) -> None:
-    """Check that the Redis of REDIS_URL is reachable, if these services include Redis.
+    """Check that the Redis in REDIS_URL is reachable, if the services include Redis.
 
     Raises:
         UserError: If Redis isn't reachable.

@@ -95,7 +95,7 @@ def parse(text: str) -> Variant:
 
 
 def parse_options(texts: Sequence[str]) -> list[Variant]:
-    """Read the values of the option ``--variant``. Each value is for a separate environment.
+    """Read the values of the option ``--variant``. Each value defines a separate environment.
 
     Raises:
         UserError: If a text isn't a variant, or names a Python that this machine lacks.

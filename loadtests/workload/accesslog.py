@@ -42,7 +42,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
         redaction: The object that removes the secrets.
 
     Raises:
-        UserError: If a line has an unknown format, or the log contains no requests or too many.
+        UserError: If a line has an unknown format, or the log contains no requests or too many requests.
     """
     sent: list[Sent] = []
     unknown: list[int] = []

@@ -21,14 +21,15 @@ class Conversation:
 
     ``does`` is one of:
 
-    - ``connect``: each send opens a connection, and closes it when the connection is ready. The response time ends at
-      the same moment.
+    - ``connect``: each send opens a connection, and closes it when the connection is ready. The response time ends when
+      the connection is ready.
     - ``idle``: ``receivers`` connections stay open, and nothing is sent. They are opened in ``steps``, so that the
-      server can be observed in between.
-    - ``echo``: each send is a message that must come back. The load's ``connections`` stay open and send in turn.
+      server can be observed between the steps.
+    - ``echo``: each send is a message that the server must send back. The load's ``connections`` stay open and send in
+      turn.
     - ``broadcast``: ``receivers`` connections stay open, distributed over ``rooms``. One of the load's ``connections``
-      publishes each send in one of the rooms, in turn. The response time ends when the server has accepted the message.
-      Each arrival at a receiver is a delivery.
+      publishes each send in a room. The rooms take turns. The response time ends when the server has accepted the
+      message. Each arrival at a receiver is a delivery.
 
     Connections are opened before the load and stay open over all its slices. A lost connection is opened again before
     the next slice, or for the next send that needs it.
@@ -36,13 +37,14 @@ class Conversation:
     Args:
         does: The kind of conversation (see the list above).
         dialect: The protocol of the messages, which is the name of a file in generator/dialects/.
-        prefix: The prefix of the server's paths. If empty, the path comes from the load's request.
+        prefix: The prefix of the server's paths. If the prefix is empty, the path comes from the load's request.
         receivers: The number of connections that only receive.
         rooms: The number of rooms.
         steps: The number of steps in which the connections are opened.
         size: The size of a payload in bytes, without the dialect's envelope.
         compression: Whether to offer permessage-deflate (RFC 7692).
-        masking: Whether to mask messages. If not, the mask is zero, to measure the cost of masking in the generator.
+        masking: Whether to mask messages. Without masking, the mask is zero, to measure the cost of masking in the
+            generator.
         script: The messages of the dialect ``script``, which is for the user's application.
 
     Raises:
@@ -62,9 +64,9 @@ class Conversation:
 
     def __post_init__(self) -> None:
         if self.does not in DOES:
-            raise UserError(f"a conversation can't do {quoted(self.does)}. Allowed: {', '.join(DOES)}")
+            raise UserError(f"a conversation must be one of {', '.join(DOES)}, not {quoted(self.does)}")
         if (self.script is None) == (self.dialect == SCRIPT):
-            raise ValueError(f"a script is for the dialect {SCRIPT}. This is {self.dialect}")
+            raise ValueError(f"only the dialect {SCRIPT} must have a script. The dialect is {self.dialect}")
         holds = self.does in ("idle", "broadcast")
         if holds and not 1 <= self.receivers <= MAX_CONNECTIONS:
             raise UserError(f"{self.does} needs from 1 to {MAX_CONNECTIONS:,} receivers, not {self.receivers}")
@@ -75,7 +77,7 @@ class Conversation:
             raise UserError(f"{among} cannot be in {self.rooms} rooms. Each room needs a receiver")
         if not 1 <= self.steps <= (self.receivers if self.does == "idle" else 1):
             raise UserError(
-                f"only idle connections are opened in steps, with a connection in each step, not in {self.steps} steps"
+                f"the number of steps must be 1, or at most the number of idle connections, not {self.steps}"
             )
         if not 1 <= self.size <= MAX_BYTES:
             raise UserError(f"a payload must be from 1 to {MAX_BYTES:,} bytes, not {self.size}")

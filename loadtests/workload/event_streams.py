@@ -13,21 +13,21 @@ PROTOCOL = "events"  # name of the generator's protocol
 
 @dataclasses.dataclass(frozen=True)
 class EventStreams:
-    """A number of streams at the same time, each over a separate connection.
+    """A fixed number of simultaneous streams, each over a separate connection.
 
-    When a stream ends, it is started again. The first streams start at different times within the length of a stream.
+    When a stream ends, another stream starts. The first streams start at different times within the length of a stream.
     No stream starts after the load's duration, and streams that are running at that time may end within the grace
     period.
 
     Args:
         request: The request of a stream.
-        count: The number of streams at the same time.
+        count: The number of simultaneous streams.
         events: The number of events in a stream.
         interval_s: The time between two events, in seconds.
         body: The expected answer, or None to skip the check.
         pause_s: The seconds for which a client reads nothing after its first event.
-        leave_s: The seconds after the due start of a stream until its client leaves and another client comes, or None
-            if no client leaves.
+        leave_s: The seconds from the due start of a stream until its client leaves and another client comes. None means
+            that no client leaves.
         endings: A request that returns the ended views. The request of each stream has a parameter ``note``, which
             consists of a text, a dot and a number. In the request ``endings``, this parameter is only the text. The
             answer contains a line for each ended view, with its number and the seconds since its end.
@@ -47,7 +47,9 @@ class EventStreams:
 
     def __post_init__(self) -> None:
         if not 1 <= self.count <= MAX_CONNECTIONS:
-            raise UserError(f"there may be from 1 to {MAX_CONNECTIONS:,} streams at once, not {self.count}")
+            raise UserError(
+                f"the number of simultaneous streams must be from 1 to {MAX_CONNECTIONS:,}, not {self.count}"
+            )
 
     @property
     def length_s(self) -> float:

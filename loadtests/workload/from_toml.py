@@ -37,7 +37,7 @@ class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def __post_init__(self) -> None:
         given = [name for name in ("body", "body_base64", "body_file") if getattr(self, name) is not None]
         if len(given) > 1:
-            raise ValueError(f"{' and '.join(given)} exclude each other. Use one of them")
+            raise ValueError(f"{' and '.join(given)} can't be combined. Use one of them")
         if self.body_base64 is not None:
             try:
                 base64.b64decode(self.body_base64, validate=True)

@@ -82,7 +82,7 @@ class HarEntry:
         url: The complete URL, split into its parts.
         headers: The names and values of the headers.
         body: The body, or None if there was no body or it wasn't recorded.
-        complete: Whether the body, if any, is known.
+        complete: Whether the body was recorded, or there was no body.
         status: The answer's status.
         cached: Whether the answer came from the browser's cache.
         kind: The answer's content type.
@@ -131,17 +131,17 @@ def _entries(text: str, where: str, redaction: Redaction) -> list[HarEntry]:
     try:
         values = json.loads(text)
     except ValueError as error:
-        raise UserError(f"{where}: is not JSON, so it is not a HAR file: {error}") from None
+        raise UserError(f"{where}: is not a HAR file, because the text is not JSON: {error}") from None
     except RecursionError:
-        raise UserError(f"{where}: is JSON, but not a HAR file: it is nested too deeply") from None
+        raise UserError(f"{where}: is not a HAR file, because the JSON is nested too deeply") from None
     try:
         listed = values["log"]["entries"]
     except (KeyError, TypeError):
         listed = None
     if not isinstance(listed, list):
-        raise UserError(f"{where}: is JSON, but not a HAR file: it has no log.entries")
+        raise UserError(f"{where}: is not a HAR file, because the JSON has no log.entries")
     if not listed:
-        raise UserError(f"{where}: is an empty HAR file: nothing was recorded")
+        raise UserError(f"{where}: is an empty HAR file, which contains no requests")
     found = []
     for number, entry in enumerate(listed, start=1):
         try:
@@ -206,7 +206,7 @@ def _url(text: str) -> SplitResult:
 
 
 def _matters(name: str, redaction: Redaction) -> bool:
-    """Return whether a header is a part of the request's meaning, or whether the user keeps headers with this name.
+    """Return True if a header is a part of the request's meaning, or if the user keeps headers with this name.
 
     Names that start with a colon are the request line of HTTP/2.
     """

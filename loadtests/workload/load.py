@@ -28,7 +28,7 @@ MAX_PROCESSES = 64
 
 DEFAULT_ENGINE = "openloop"  # the only engine with all features
 
-ARRIVALS = ("random", "even")  # the spacing of requests at a rate
+ARRIVALS = ("random", "even")  # the possible spacing of requests at a fixed rate
 
 
 class Feature(Enum):
@@ -63,8 +63,8 @@ class Load:
         rate: The requests per second. None means a closed loop: each connection sends as soon as it receives an answer.
             The rate is 0 if a conversation only holds connections.
         arrival_seed: The seed of random send times, as if users were independent. None means even times.
-        connections: The number of connections in a closed loop, or the maximum at a fixed rate. The defaults are 10 and
-            1,000. If messages are sent over open connections, the default is 10.
+        connections: The number of connections in a closed loop, or the maximum at a fixed rate. The default is 10 in a
+            closed loop, or if messages are sent over open connections. Otherwise, the default is 1,000.
         silent: The number of additional connections that send nothing. If the server closes such a connection, the
             client connects again.
         duration_s: The duration of the measurement, in seconds.
@@ -78,7 +78,7 @@ class Load:
         core: The CPU core on which all processes run.
         keep_alive: Whether connections stay open between requests.
         idle_s: The engine closes a connection that is idle for this time, so that the server doesn't close it at the
-            moment of its use. Servers usually wait for at least five seconds.
+            moment when it is used. Servers usually wait for at least five seconds.
         answer_s: The time of an answer without load, or 0 if it isn't known. A longer silence is a pause of the server.
         protocol: The protocol, which is the name of a file in generator/protocols/. With ``websocket``, there is a
             ``conversation``, and a single request with the path and headers of the handshakes. Messages count as
@@ -159,18 +159,18 @@ class Load:
 
     def _check_conversation(self) -> None:
         if (self.streams is None) != (self.protocol != PROTOCOL):
-            raise ValueError(f"streams are for the protocol {PROTOCOL}. This is {self.protocol}")
+            raise ValueError(f"only the protocol {PROTOCOL} must have streams. The protocol is {self.protocol}")
         for streams in self.all_streams:
             self._require_shared("stream", streams.count)
         talk = self.conversation
         if (talk is None) != (self.protocol != "websocket"):
-            raise ValueError(f"a conversation is for the protocol websocket. This is {self.protocol}")
+            raise ValueError(f"only the protocol websocket must have a conversation. The protocol is {self.protocol}")
         if talk is None:
             return
         if len(self.requests) != 1 or self.recorded:
             raise ValueError("a conversation has exactly one request, for its handshakes")
         if (self.rate == 0) != self.only_holds:
-            raise UserError(f"only idle connections have the rate 0. This is {talk.does} at {self.rate}")
+            raise UserError(f"the rate 0 is for idle connections only. This load is {talk.does} at {self.rate}")
         if talk.receivers:
             self._require_shared("receiver", talk.receivers)
 
@@ -228,7 +228,7 @@ class Load:
         return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())
 
     def probing(self, rate: float, duration_s: float, turn: int) -> Load:
-        """Return the load of a probe in a search, with another rate (or number) and other random send times."""
+        """Return the load of a search's probe, with new send times, and a new rate or number of users or streams."""
         paced: dict[str, Any] = {"rate": rate / self.counts_each}
         if self.users is not None:
             users = self.users.as_many(rate)
@@ -262,7 +262,8 @@ def split(url: str) -> tuple[str, str]:
     """Split a URL into its origin and its path with query.
 
     Raises:
-        UserError: If load can't be sent to the URL, or if it contains a user name, which would have to be a header.
+        UserError: If load can't be sent to the URL, or if the URL contains a user name, which would have to be sent as
+            a header.
     """
     try:
         parts = urlsplit(url)
@@ -273,7 +274,7 @@ def split(url: str) -> tuple[str, str]:
         shown = without_login(url)
         raise UserError(f"{shown!r} is not a URL for a load. It should look like http://127.0.0.1:8000/")
     if "@" in parts.netloc:
-        raise UserError(f"{without_login(url)} contains a user name. Send it in the header Authorization")
+        raise UserError(f"{without_login(url)} contains a user name. Send the user name in the header Authorization")
     return f"{parts.scheme}://{parts.netloc}", urlunsplit(("", "", parts.path or "/", parts.query, ""))
 
 

@@ -24,7 +24,7 @@ class Sent:
     body: bytes | None = None
 
     def moved(self, seconds: float) -> Sent:
-        """Return the request at a later time."""
+        """Return a copy of the request, moved to a later time."""
         return dataclasses.replace(self, at=self.at + seconds)
 
 
@@ -37,7 +37,7 @@ class RecordedWorkload:
 
 
 def workload(sent: Sequence[Sent], most: int, times: bool, what: str, read: Sequence[str] = ()) -> RecordedWorkload:
-    """Create a workload from the most frequent requests. Their weights are their numbers in the recording.
+    """Create a workload from the most frequent requests. Each weight is the request's number of occurrences.
 
     The requests are in the order of their first appearance.
 
@@ -49,7 +49,7 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str, read: Sequ
         read: The remarks from reading the recording.
 
     Raises:
-        UserError: If no request is left.
+        UserError: If the recording contains no request that can be sent, or can't be replayed.
     """
     remarks = [*read]
     final = [one for one in sent if 200 <= one.status <= 599]
@@ -78,7 +78,7 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str, read: Sequ
     if any(math.isnan(one.at) for one in sendable):
         raise UserError(f"{what}: was recorded without times. Leave out --keep-times")
     if count > MAX_RECORDED:
-        raise UserError(f"{what}: {count:,} requests are more than the {MAX_RECORDED:,} that can be replayed")
+        raise UserError(f"{what}: contains {count:,} requests. At most {MAX_RECORDED:,} can be replayed")
     begin = min(one.at for key in chosen for one in groups[key])
     at = tuple(tuple(sorted(round(one.at - begin, 6) for one in groups[key])) for key in chosen)
     return RecordedWorkload(Workload(requests, at), (_taken(count, len(requests)), *remarks))

@@ -76,7 +76,10 @@ def following(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
 
 
 def with_secrets_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """Replace redacted parts of redirects with names, because they may be secrets that differ each time."""
+    """Replace the redacted parts of redirects with variables whose values come from the answers.
+
+    These parts may be secrets that differ in each visit.
+    """
     named: dict[str, str] = {}
     found = []
     for step in steps:
@@ -90,7 +93,7 @@ def with_secrets_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
 
 
 def with_ids_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """Replace identifiers that come from an answer with names, because the next user receives other identifiers."""
+    """Replace identifiers from answers with names in braces, because the next user receives other identifiers."""
     names: dict[str, str] = {}
     known: set[str] = set()
     found = []

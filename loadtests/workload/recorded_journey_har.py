@@ -85,7 +85,7 @@ def _kept(recorded: Sequence[HarEntry]) -> tuple[list[HarEntry], list[str]]:
 
 
 def _no_step(entry: HarEntry, signing_in: Iterable[str]) -> str | None:
-    """Return why a request doesn't become a step, for a remark of ``left_out``, or None if it becomes a step."""
+    """Return why a request doesn't become a step, for a remark of ``left_out``. If it becomes a step, return None."""
     if entry.method not in METHODS:
         return f"with the method {shown(entry.method)}: a journey contains only GET and POST"
     if entry.method == "GET" and (_STATIC.fullmatch(entry.kind) or _STATIC_PATH.fullmatch(entry.url.path)):

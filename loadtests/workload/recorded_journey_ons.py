@@ -32,7 +32,7 @@ def read(values: Mapping[str, Any], where: str) -> WalkedJourney:
     """
     listed = values["requests"]
     if not isinstance(listed, list) or not listed:
-        raise UserError(f"{where}: requests: a list of requests is needed")
+        raise UserError(f"{where}: requests: must be a list of requests")
     steps = [_step(one, f"{where}: request {number}", number) for number, one in enumerate(listed, start=1)]
     known: set[str] = set()
     for number, step in enumerate(steps, start=1):
@@ -45,16 +45,16 @@ def read(values: Mapping[str, Any], where: str) -> WalkedJourney:
 
 def _step(one: Any, where: str, number: int) -> WalkedStep:
     if not isinstance(one, dict):
-        raise UserError(f"{where}: is {quoted(one)}. A request is needed, with {', '.join(KEYS)}")
+        raise UserError(f"{where}: must be a request, not {quoted(one)}. Its keys: {', '.join(KEYS)}")
     if wrong := [key for key in one if key not in KEYS]:
         raise UserError(f"{where}: {quoted(wrong[0])} is not a known key. Allowed: {', '.join(KEYS)}")
     method, leads_to, data = one.get("method"), one.get("redirect_route") or "", one.get("data") or {}
     if method not in ("GET", "POST"):
-        raise UserError(f"{where}: method: is {quoted(method)}. GET or POST is needed")
+        raise UserError(f"{where}: method: must be GET or POST, not {quoted(method)}")
     if data and method == "GET":
         raise UserError(f"{where}: data: is only allowed in a POST")
     if not isinstance(data, dict):
-        raise UserError(f"{where}: data: is {quoted(data)}. An object with the fields is needed")
+        raise UserError(f"{where}: data: must be an object with the fields, not {quoted(data)}")
     return WalkedStep(
         method,
         _path(one.get("url"), f"{where}: url"),
@@ -67,7 +67,7 @@ def _step(one: Any, where: str, number: int) -> WalkedStep:
 
 def _path(text: Any, where: str) -> str:
     if not isinstance(text, str) or not PATH.fullmatch(text) or any(brace in HOLE.sub("", text) for brace in "{}"):
-        raise UserError(f"{where}: is {quoted(text)}. A path is needed, such as /people/{{person_id}}/")
+        raise UserError(f"{where}: must be a path, not {quoted(text)}. Example: /people/{{person_id}}/")
     return text
 
 
@@ -76,7 +76,7 @@ def _fields(data: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
     for name, value in data.items():
         for one in value if isinstance(value, list) else [value]:
             if not isinstance(one, PLAIN):
-                raise UserError(f"{where}: data: {shown(name)}: is {quoted(one)}. A text or a list of texts is needed")
+                raise UserError(f"{where}: data: {shown(name)}: must be a text or a list of texts, not {quoted(one)}")
             yield name, str(one)
 
 

@@ -189,7 +189,7 @@ class Redaction:
         return head + gap + new.encode(errors="surrogateescape") + value[len(value.removesuffix(end)) :]
 
     def _json(self, name: str, value: Any, secret: bool) -> Any:
-        """Redact a JSON value. ``secret`` means that the name of its container marks a secret."""
+        """Redact a JSON value. ``secret`` means that the name of the value's container marks a secret."""
         secret = secret or telling(name)
         if isinstance(value, dict):
             return {self._name(key): self._json(key, one, secret) for key, one in value.items()}

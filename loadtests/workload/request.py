@@ -27,7 +27,7 @@ HEAVIEST = 1e12
 MAX_REQUESTS = 500  # maximum number, because each request has a histogram in every trial
 MAX_RECORDED = 100_000  # maximum number of sends in a replay, because run.json contains them
 
-MAX_BODY_BYTES = 32_000_000  # in a workload, because run.json contains bodies that aren't in files
+MAX_BODY_BYTES = 32_000_000  # the maximum in a workload, because run.json contains bodies that aren't in files
 
 PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, because clients never send fragments
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
@@ -74,14 +74,14 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise UserError(f"method: is {self.method!r}. Allowed: {', '.join(METHODS)}")
+            raise UserError(f"method: must be one of {', '.join(METHODS)}, not {self.method!r}")
         if not self.path.startswith("/"):
-            raise UserError(f"path: is {self.path!r}; it must start with '/'")
+            raise UserError(f"path: must start with '/', not {self.path!r}")
         if not PATH.fullmatch(self.path):
-            raise UserError(f"path: is {self.path!r}; write it percent-encoded, without a fragment (#)")
+            raise UserError(f"path: must be percent-encoded, without a fragment (#), not {self.path!r}")
         # Check the name after the fields that may be a part of it, so that the error is about the right field.
         if not self.name or not self.name.isprintable():
-            raise UserError(f"name: is {self.name!r}. A line of text is needed")
+            raise UserError(f"name: must be a line of text, not {self.name!r}")
         if sum(name.lower() == "host" for name, _ in self.headers) > 1:
             raise UserError("headers: Host occurs twice. Leave one out")
         for name, value in self.headers:
@@ -92,9 +92,9 @@ class Request:
             if not _VALUE.fullmatch(value):
                 raise UserError(f"headers: {name}: its value is not a line of Latin-1 text")
         if not 0 < self.weight <= HEAVIEST:  # false also for NaN
-            raise UserError(f"weight: is {self.weight:g}. A number above 0, at most {HEAVIEST:g}, is needed")
+            raise UserError(f"weight: must be a number above 0 and at most {HEAVIEST:g}, not {self.weight:g}")
         if not 200 <= self.status <= 599:
-            raise UserError(f"status: is {self.status}. A final status from 200 to 599 is needed")
+            raise UserError(f"status: must be a final status from 200 to 599, not {self.status}")
 
     def with_file(self, path: Path) -> Request:
         """Return the request with the content of a file as its body.
@@ -130,7 +130,7 @@ class Request:
         return dataclasses.replace(self, body=None, body_file=dataclasses.replace(self.body_file, path=""))
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert the request to values for JSON. A body that isn't UTF-8 is in ``body_base64``.
+        """Convert the request to a dict for JSON. A body that isn't UTF-8 is in ``body_base64``.
 
         The body of a file is left out.
         """
@@ -183,9 +183,9 @@ class Workload:
 
     def __post_init__(self) -> None:
         if not self.requests:
-            raise UserError("requests: at least one is needed")
+            raise UserError("requests: must contain at least one request")
         if len(self.requests) > MAX_REQUESTS:
-            raise UserError(f"requests: there are {len(self.requests):,}. At most {MAX_REQUESTS:,} are allowed")
+            raise UserError(f"requests: must contain at most {MAX_REQUESTS:,} requests, not {len(self.requests):,}")
         size = sum(len(request.body or b"") for request in self.requests)
         if size > MAX_BODY_BYTES:
             allowed = f"{MAX_BODY_BYTES / 1e6:g} MB are allowed"
@@ -193,11 +193,11 @@ class Workload:
         names = [request.name for request in self.requests]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise UserError(f"requests: two have the name {twice!r}. Rename one of them")
+            raise UserError(f"requests: two requests have the name {twice!r}. Rename one of them")
         if not self.at:
             return
         if len(self.at) != len(self.requests) or not all(self.at):
-            raise UserError("requests: some have recorded times and others don't. Add or remove times")
+            raise UserError("requests: all requests or none must have recorded times. Add or remove times")
         times = [time for times in self.at for time in times]
         if len(times) > MAX_RECORDED:
             raise UserError(f"requests: {len(times):,} were recorded. At most {MAX_RECORDED:,} can be replayed")
@@ -213,7 +213,7 @@ class Workload:
         if not self.at:
             raise UserError("it was not recorded: its requests have no times (at)")
         if not (math.isfinite(speed) and speed > 0):
-            raise UserError(f"speed: is {speed:g}. A number above 0 is needed")
+            raise UserError(f"speed: must be a number above 0, not {speed:g}")
         first = min(map(min, self.at))
         sends = sorted((time - first, index) for index, times in enumerate(self.at) for time in times)
         return Replay(tuple((round(time / speed, 6), index) for time, index in sends))
@@ -221,7 +221,7 @@ class Workload:
 
 @dataclasses.dataclass(frozen=True)
 class Replay:
-    """A recording as a sorted list of sends: the due time in seconds (0 for the first) and the index of the request."""
+    """A recording as a sorted list of sends, each with a due time in seconds (the first is 0) and a request's index."""
 
     sends: tuple[tuple[float, int], ...]
 

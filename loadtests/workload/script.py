@@ -14,7 +14,7 @@ ROOM = "$ROOM"
 TICKET = "$TICKET"
 LIKE_JSON = ("{", "[")  # a text that starts with one of these characters should be JSON
 SUBPROTOCOL = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token of RFC 9110, 5.6.2
-SHOWN = "3f09ac81:7:12:xxxx"  # an example of an id; ids need no escapes in JSON or HTML
+SHOWN = "3f09ac81:7:12:xxxx"  # an example of an id. Ids need no escapes in JSON or HTML
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,10 +27,11 @@ class Script:
     Args:
         send: The message to send.
         first: The messages to send first on each open connection.
-        match: A received message with this text counts as a delivery. It must contain the sender's id.
-        ready: A connection is ready after a message with this text, or immediately if it is empty.
-        subprotocols: The subprotocols of the handshake. They may contain a secret.
-        ticket: The request for ``$TICKET`` in the path: a method, a path and its place in the answer's JSON object.
+        match: A received message with this text counts as a delivery. The text must contain ``$ID``.
+        ready: A connection is ready after a message with this text, or immediately if the text is empty.
+        subprotocols: The subprotocols of the handshake, which may contain a secret.
+        ticket: The request for ``$TICKET`` in the path: a method, a path, and the ticket's place in the answer's JSON
+            object.
 
     Raises:
         UserError: If a text can't be sent, or doesn't identify a delivery.

@@ -14,7 +14,7 @@ REPLACED = "REPLACED"
 # The options whose values a run folder doesn't contain. ``without_secret_headers`` handles the headers of requests, and
 # ``without_accounts`` the accounts in URLs. The secrets of logged-in users stay in the environment
 # (``cleanup.program.SECRET_PREFIX``).
-HEADER = "--header"  # which can contain a secret
+HEADER = "--header"  # the option for a header, which can contain a secret
 SECRET_OPTIONS = (HEADER, "--ws-cookie", "--ws-header", "--ws-subprotocol")
 
 # Texts that mark a secret anywhere in a name, after removing all characters except letters and digits.
@@ -29,9 +29,9 @@ _TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "pw", "sess", "sid
 _SOMETIMES = re.compile(r"x?(code|state|ticket|access|refresh|(access|device|login|security|sms|user)code)")
 _SOMETIMES_WORDS = {"activation", "invitation", "invite", "magic", "recovery", "reset", "verification"}
 _DIGIT = re.compile(r"[0-9]")
-GLIMPSE = 100  # number of characters of such a value that are examined
-MIN_LENGTH = 6  # length of a code that is sent to a phone
-# The parts of a path after which a secret may follow. In a longer title, they are ordinary words.
+GLIMPSE = 100  # the number of characters that are examined in a value with such a name
+MIN_LENGTH = 6  # the length of a code that is sent to a phone
+# The parts of a path after which a secret may follow. In a title with more words, these words are harmless.
 _DOORS = {
     "activate", "activation", "confirm", "confirmation", "invitation", "invitations", "invite", "invites", "join",
     "login", "magic", "recover", "recovery", "reset", "share", "shared", "token", "unsubscribe", "verification",

@@ -33,12 +33,12 @@ class SignIn:
     def __post_init__(self) -> None:
         if self.login and (not PATH.fullmatch(self.login) or self.login.startswith("//")):
             raise UserError(
-                f"login: is '{shown(self.login)}'. It must be the path of the login page, such as /accounts/login/"
+                f"login: must be the path of the login page, such as /accounts/login/, not '{shown(self.login)}'"
             )
         if bool(self.login) != bool(self.user):
             raise UserError("login: needs a user name as well. Set login_user")
         if len(self.user) > LONGEST_NAME or not self.user.isprintable():
-            raise UserError(f"login_user: is '{shown(self.user)}'. It must be a line of 1 to {LONGEST_NAME} characters")
+            raise UserError(f"login_user: must be a line of 1 to {LONGEST_NAME} characters, not '{shown(self.user)}'")
 
     def secret(self) -> str:
         """Return the password or the cookie.

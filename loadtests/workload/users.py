@@ -36,7 +36,7 @@ class Users:
 
     def __post_init__(self) -> None:
         if (self.users is None) == (self.arrivals is None):
-            raise UserError("a journey has either a number of users or an arrival rate")
+            raise UserError("a journey must have either a number of users or an arrival rate")
         if self.users is not None and not 1 <= self.users <= MAX_USERS:
             raise UserError(f"the number of users must be from 1 to {MAX_USERS:,}, not {self.users:,}")
         if self.arrivals is not None and not 0 < self.arrivals < math.inf:
@@ -61,7 +61,8 @@ class Users:
     def starts(self, ramp_s: float, hold_s: float, seed: int) -> list[tuple[int, float]]:
         """Return each user's number and arrival time in seconds after the start.
 
-        A number of users arrives at equal intervals during the ramp. New users always arrive at their rate.
+        A fixed number of users arrive at equal intervals during the ramp. New users arrive at a constant rate during
+        the ramp and the load.
 
         Raises:
             UserError: If there are too many users.
@@ -70,9 +71,9 @@ class Users:
             return [(number, ramp_s * number / self.users) for number in range(self.users)]
         assert self.arrivals is not None
         if self.arrivals * (ramp_s + hold_s) > MAX_ARRIVALS:
-            raise UserError(f"{self.arrivals:g} users/s for {ramp_s + hold_s:g} s are more than {MAX_ARRIVALS:,}")
-        # The arrivals of a Poisson process are uniform if their number is known. The number depends only on the rate
-        # and the lengths of the ramp and the load, so that it is the same in all trials.
+            raise UserError(f"{self.arrivals:g} users/s for {ramp_s + hold_s:g} s are more than {MAX_ARRIVALS:,} users")
+        # If the number of arrivals is known, the arrivals of a Poisson process are uniform. The number depends only on
+        # the rate and the lengths of the ramp and the load, so that all trials have the same number.
         chance = random.Random(f"{seed} arrivals")
         moments = [
             *sorted(chance.uniform(0, ramp_s) for _ in range(round(self.arrivals * ramp_s))),

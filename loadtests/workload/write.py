@@ -10,7 +10,7 @@ from loadtests.workload.request import Request, Workload, encoded
 
 
 def to_toml(workload: Workload, comments: Sequence[str]) -> str:
-    """Return the text of a workload file for ``from_toml.read``, with the comments at its start."""
+    """Return the text of a workload file for ``from_toml.read``, with ``comments`` at the start of the file."""
     at = workload.at or ((),) * len(workload.requests)
     blocks = ["\n".join(f"# {_printable(line)}" for line in comments)]
     blocks += [_table(request, times) for request, times in zip(workload.requests, at, strict=True)]

@@ -95,7 +95,7 @@ def measure(layer, times):
 def decay(remembered, times):
     """Yield the measurements for each number of remembered answers, in ascending order."""
     layer = private_layer()
-    measure(layer, 1)  # so that the queue's channel exists before the first measurement
+    measure(layer, 1)  # create the queue's channel before the first measurement
     served = 0
     for wanted in sorted(remembered):
         while served < wanted:
@@ -172,7 +172,7 @@ def main():
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     given = parser.parse_args()
     if given.times < 1 or min(given.remembered) < 0 or not 0 < given.seconds <= 3600:
-        parser.error("--times is at least 1, --remembered at least 0, and --seconds more than 0 and at most 3600")
+        parser.error("--times must be at least 1, --remembered at least 0, and --seconds more than 0 and at most 3600")
     rows = decay(given.remembered, given.times)
     lost = (losses(in_flight, given.seconds) for in_flight in IN_FLIGHT)
     if given.json:

@@ -22,7 +22,7 @@ for candidate in "$@" python3.11 python3.10 python3 "${PYENV_ROOT:-$HOME/.pyenv}
     fi
 done
 if [ -z "$python" ]; then
-    echo "stack-2016: ${1:+$1 is not suitable. }Python 3.11 or 3.10 is needed, with its venv module. Install Python 3.11" \
+    echo "stack-2016: ${1:+$1 is not suitable. }This stack needs Python 3.11 or 3.10 with its venv module. Install Python 3.11" \
         "(Debian: apt-get install python3.11-venv python3.11-dev; or pyenv install 3.11) or give its path:" \
         "make stack-2016 STACK_PYTHON=/path/to/python3.11" >&2
     exit 1

@@ -70,7 +70,7 @@ class Exchange:
     async def finish(self) -> None:
         """Complete an answer that the application left unfinished.
 
-        If no part was sent, the client receives a 500. Otherwise the last part is marked as broken.
+        If no part was sent, the client receives a 500. If the answer has started, its last part is marked as broken.
         """
         if self._complete or self._gone.is_set():
             return

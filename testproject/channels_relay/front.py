@@ -43,8 +43,8 @@ class ClientGone(Exception):
 class RelayFront:
     """Let workers (`manage.py runrelayworker`) on the same channel layer answer HTTP requests.
 
-    An instance serves one event loop. For protocols other than HTTP it raises ValueError, as the ASGI specification
-    requires.
+    An instance serves one event loop. The front raises ValueError for protocols other than HTTP, as the ASGI
+    specification requires.
 
     Args:
         layer: The channel layer. By default, the layer named in the options.
@@ -120,7 +120,7 @@ class RelayFront:
             self._replies.forget(request_id)
 
     async def _enqueue(self, request: Request) -> None:
-        """Send the request once. A second attempt could let two workers handle it.
+        """Send the request once, because two workers could answer a request that is sent twice.
 
         Raises:
             Refused: If the queue is full, or the layer fails.
@@ -189,9 +189,9 @@ class RelayFront:
 def cut_short(reason: str) -> bool:
     """Log that an answer is incomplete.
 
-    The front then returns without completing the response, and servers close the connection. Daphne 4.2 keeps it open,
-    so the client waits until its own timeout. The front can't raise an exception instead, because the exception would
-    end the loop in which Daphne checks its connections.
+    The front then returns without completing the response, and servers close the connection. Daphne 4.2 keeps the
+    connection open, so the client waits until its own timeout. The front can't raise an exception instead, because the
+    exception would end the loop in which Daphne checks its connections.
 
     Returns:
         Always False.
@@ -201,7 +201,7 @@ def cut_short(reason: str) -> bool:
 
 
 def declared_length(scope: Scope) -> int:
-    """Return the Content-Length in bytes, or 0 without this header. The server has checked it."""
+    """Return the Content-Length in bytes, or 0 without this header. The server has checked the value."""
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
             return int(value)

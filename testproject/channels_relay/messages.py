@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypedDict
 
 REQUESTS = "http.request"
-REPLIES = "http.response"  # the prefix of reply channels
-CONTROL = "relay.control"  # the prefix of the channels of single workers
+REPLIES = "http.response"  # The prefix of reply channels.
+CONTROL = "relay.control"  # The prefix of the channels of single workers.
 WORKERS = "relay.workers"
 
 # The bytes of a body in one message, as in Channels 1. Channel layers only have to support messages of 1 MB.
@@ -42,7 +42,7 @@ class Request(TypedDict):
     deadline: float  # seconds since the epoch, so the clocks of fronts and workers must agree
     scope: dict[str, Any]
     body: bytes
-    more_body: bool  # whether the rest follows on the body channel
+    more_body: bool  # whether the rest of the body follows on the body channel
 
 
 class BodyPart(TypedDict):
@@ -52,9 +52,9 @@ class BodyPart(TypedDict):
 
 
 class ReplyPart(TypedDict):
-    id: str  # the id of the request
-    number: int  # from 0
-    head: "Head | None"  # only in part 0
+    id: str  # The id of the request.
+    number: int  # Parts are numbered from 0.
+    head: "Head | None"  # Only part 0 has a head.
     body: bytes
     more_body: bool
     broken: bool  # whether the answer ends here because the application failed
@@ -106,5 +106,5 @@ class InOrder:
 
     @property
     def gap(self) -> str | None:
-        """A description of the missing part if later parts wait for it, otherwise None."""
+        """A description of the missing part if later parts have arrived, or None."""
         return f"part {self._next} never arrived" if self._held else None

@@ -8,7 +8,7 @@ from channels.exceptions import ChannelFull
 
 logger = logging.getLogger("channels_relay")
 
-FIRST_PAUSE = 0.005  # in seconds; each further pause is twice as long, up to LONGEST_PAUSE
+FIRST_PAUSE = 0.005  # in seconds, doubled for each further pause, up to LONGEST_PAUSE
 LONGEST_PAUSE = 1.0
 
 

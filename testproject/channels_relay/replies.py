@@ -28,7 +28,7 @@ class Inbox:
             timer.cancel()
 
     def _late(self) -> None:
-        if self._events.empty():  # otherwise a part arrived at the same moment, and was in time
+        if self._events.empty():  # a part that arrived at the same moment was in time
             self.put("late")
 
 
@@ -48,13 +48,13 @@ class Replies:
         """
         if self._channel is None:
             name = await self._layer.new_channel(REPLIES)
-            self._channel = self._channel or name  # another request may have been faster
+            self._channel = self._channel or name  # another request may have created a channel during the await
         if self._reader is None or self._reader.done():
             self._reader = asyncio.create_task(self._read(self._channel))
         return self._channel
 
     def expect(self, request_id: str) -> Inbox:
-        """Return an inbox for the answers to this request, until `forget`."""
+        """Return an inbox for the answers to this request, until `forget` is called."""
         inbox = self._inboxes[request_id] = Inbox()
         return inbox
 

@@ -64,7 +64,7 @@ class RelayWorker:
             await self._leave(control)
 
     async def _next_request(self) -> Request | None:
-        """Wait for a request. A worker takes a request from the layer only when it can handle it.
+        """Wait for a request. A worker takes a request from the layer only when the worker is idle.
 
         Returns:
             The request, or None after `stop`.

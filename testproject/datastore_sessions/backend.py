@@ -9,8 +9,8 @@ from google.api_core.exceptions import Conflict, NotFound
 from datastore_sessions import messages
 from datastore_sessions.clients import acall, call
 
-ALREADY_EXISTS = 6  # google.rpc.Code
-LONGEST_KEY = 40  # the limit of Django's database backend; keys from Django have 32 characters
+ALREADY_EXISTS = 6  # The code in google.rpc.Code.
+LONGEST_KEY = 40  # The limit of Django's database backend. Keys from Django have 32 characters.
 CHARACTERS = frozenset(VALID_KEY_CHARS)
 
 

@@ -29,7 +29,8 @@ from datastore_sessions.messages import PROJECT
 TIMEOUT_S = 5.0
 # By default, the interval between gRPC's attempts to reconnect grows to two minutes.
 CHANNEL = (("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000))
-# HTTP connections; by default, requests keeps ten and opens a new connection for each further call
+# The maximum number of HTTP connections. By default, requests keeps ten connections, and opens a new connection for
+# each further call.
 MAX_CONNECTIONS = 1000
 
 _making = threading.Lock()

@@ -45,8 +45,8 @@ def write(key: str, data: str, expires_at: datetime.datetime, new: bool) -> type
         key: The key of the session.
         data: The encoded data of the session.
         expires_at: The time when the session expires. Without a time zone (USE_TZ=False), it is local time.
-        new: Whether the session must be new. If a new session already exists, Datastore answers ALREADY_EXISTS. If a
-            session that must exist doesn't exist, Datastore answers NOT_FOUND.
+        new: Whether the session must be new. Datastore then answers ALREADY_EXISTS if the session exists. Otherwise,
+            the session must exist, and Datastore answers NOT_FOUND if it doesn't.
     """
     entity = types.Entity(
         key=_key(key),

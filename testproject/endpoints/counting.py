@@ -30,8 +30,8 @@ class Counter:
 
     def __call__(self, **signal: Any) -> None:
         """Count a request."""
-        with self.lock:  # several threads can start requests at once
-            if self.pid != os.getpid():  # the first request, or the first request after a fork
+        with self.lock:  # Several threads can start requests at once.
+            if self.pid != os.getpid():  # The first request of a process, also after a fork.
                 self._open()
             self.count += 1
             used = resource.getrusage(resource.RUSAGE_SELF)

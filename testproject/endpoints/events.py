@@ -98,7 +98,7 @@ def events(request: HttpRequest) -> StreamingHttpResponse:
     size = bounded(request, "size", 0, LARGEST)
     options = (count, gap_s, b"x" * size or TOKEN, note_of(request))
     iterate = paced_async if isinstance(request, ASGIRequest) and generator == "own" else paced
-    # Otherwise a proxy such as nginx would buffer some events.
+    # X-Accel-Buffering prevents proxies such as nginx from buffering some events.
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(iterate(*options), content_type="text/event-stream", headers=headers)
 
@@ -116,7 +116,7 @@ def ended(request: HttpRequest) -> HttpResponse:
     file = notes()
     lines = file.read_text(encoding="ascii").splitlines() if file and file.exists() else []
     now = time.monotonic()
-    # for each note, the last line counts
+    # dict() keeps only the last line of each note
     found = dict(line.removeprefix(of).split(" ") for line in lines if line.startswith(of))
     text = "".join(f"{rest} {at if at == RUNNING else f'{now - float(at):.3f}'}\n" for rest, at in found.items())
     return HttpResponse(text, content_type="text/plain")

@@ -13,5 +13,5 @@ async def ok_async(request: HttpRequest) -> HttpResponse:
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer as soon as requests can reach a view, also through workers behind a channel layer."""
+    """Answer as soon as requests can reach a view, directly or through workers behind a channel layer."""
     return HttpResponse("OK")

@@ -5,7 +5,7 @@ import random
 from endpoints.models import Fortune, World
 from endpoints.worlds import ROWS
 
-SEED = 2013  # the year of TechEmpower's first round; the random numbers are the same on each machine
+SEED = 2013  # a fixed seed (the year of TechEmpower's first round), so that all machines get the same random numbers
 
 # The messages in TechEmpower's rules. One message is a script, and one message isn't ASCII.
 MESSAGES = (

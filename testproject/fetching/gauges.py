@@ -34,7 +34,7 @@ class CountedPool(Generic[T]):
 
 
 class Shown:
-    """Show two numbers in the file ``<name>-<pid>`` of a folder. Without a folder, keep them only in memory."""
+    """Show two numbers in the file ``<name>-<pid>`` of a folder. Without a folder, keep the numbers only in memory."""
 
     def __init__(self, name: str, folder: Path | None) -> None:
         self.name = name
@@ -76,7 +76,7 @@ class PoolGauge:
             self.shown.show(self.in_use, self.waiting)
 
     def left(self, pool: CountedPool) -> None:
-        """Count the end of a fetch. If other fetches wait, one of them now gets the connection."""
+        """Count the end of a fetch. If other fetches wait, one of these fetches now gets the connection."""
         with self.lock:
             if pool.fetches > pool.size:
                 self.waiting -= 1

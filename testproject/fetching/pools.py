@@ -13,7 +13,7 @@ IDLE_S = 60.0
 
 
 class Pools(Generic[T]):
-    """Give each client a URL to fetch and pools that take turns. A client creates a pool in ``make_pool``."""
+    """Provide the URL to fetch, and pools that take turns. A client creates a pool in ``make_pool``."""
 
     def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
         self.url = url

@@ -20,11 +20,11 @@ from fetching.clients import LoopClient, ThreadClient
 from fetching.results import Failed, Fetched, FetchError, Refused
 
 ATTEMPTS = 2
-PAUSE_S = (0.05, 0.15)  # seconds before a retry; random, so that retries don't arrive together
+PAUSE_S = (0.05, 0.15)  # Seconds before a retry. The pause is random, so that retries don't arrive together.
 # At most a tenth of the fetches are retries, because more retries could double the load of an overloaded origin.
 RETRIES_PER_FETCH = 0.1
-MAX_RETRIES = 10.0  # the maximum number of saved retries
-COPY = "fetching.copy"  # the key in Django's cache
+MAX_RETRIES = 10.0  # The maximum number of saved retries.
+COPY = "fetching.copy"  # The key in Django's cache.
 COPY_GOOD_S = 600
 COPIED_EVERY_S = 1.0  # a process saves at most one answer in this time
 

@@ -73,6 +73,6 @@ def answer(delivered: Delivered, begun: float) -> HttpResponse:
     if delivered.stale:
         response["X-Stale"] = "1"
     response["X-Fetch-Ms"] = f"{(time.perf_counter() - begun) * 1000:.1f}"
-    # Otherwise Django would log each answer of 500 and above, a thousand lines a second while the origin fails.
+    # Prevent Django from logging each answer of 500 and above, a thousand lines a second while the origin fails.
     response._has_been_logged = True
     return response

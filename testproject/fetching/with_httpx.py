@@ -1,4 +1,4 @@
-"""Fetch with HTTPX from threads. Each request and answer goes through the list of httpcore's pool, under a lock."""
+"""Fetch with HTTPX from threads. At each request and answer, httpcore searches its pool under a lock."""
 
 import httpx
 
@@ -15,7 +15,7 @@ def options(wanted) -> dict:
             max_keepalive_connections=wanted.pool_size if wanted.keep_alive else 0,
             keepalive_expiry=IDLE_S,
         ),
-        # limits four times separately: the wait for a connection, connecting, writing, and reading
+        # separate limits for the wait for a connection, connecting, writing, and reading
         "timeout": httpx.Timeout(wanted.timeout_s),
         "trust_env": False,  # ignore proxy variables of the environment, so that requests go only to the origin
         "follow_redirects": False,

@@ -16,7 +16,7 @@ class Client(Pools[urllib3.HTTPConnectionPool]):
         return urllib3.connection_from_url(
             self.url,
             maxsize=wanted.pool_size,
-            block=True,  # otherwise an exhausted pool opens more connections, and closes them after one use
+            block=True,  # so that an exhausted pool doesn't open connections that it closes after one use
             timeout=urllib3.Timeout(connect=wanted.timeout_s, read=wanted.timeout_s),
             retries=False,
             headers={} if wanted.keep_alive else {"Connection": "close"},

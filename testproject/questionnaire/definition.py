@@ -11,8 +11,8 @@ from typing import Any
 FOLDER = Path(__file__).parent / "definitions"
 TYPES = ("text", "number", "date", "radio", "checkbox")
 CHOICES = ("radio", "checkbox")
-TODAY = "today"  # as the limit of a date, the current day
-RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # paths of other views
+TODAY = "today"  # In the limit of a date, this word means the current day.
+RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # Paths of other views.
 
 Answer = str | list[str]
 """An answer in JSON: a text or, for checkboxes, a list of the selected values."""
@@ -79,14 +79,16 @@ def parse(table: dict[str, Any]) -> Definition:
     definition = Definition(table["title"], tuple(Page(**page) for page in table["pages"]))
     order = [page.id for page in definition.pages]
     if not order or len(set(order)) < len(order):
-        raise BadDefinition("pages with different ids are needed")
+        raise BadDefinition("the definition must contain pages with different ids")
     for place, page in enumerate(definition.pages):
         if page.type not in TYPES:
-            raise BadDefinition(f"{page.id}: type is {page.type!r}. Allowed: {', '.join(TYPES)}")
+            raise BadDefinition(f"{page.id}: type must be one of {', '.join(TYPES)}, not {page.type!r}")
         if page.id in RESERVED or not page.id.replace("-", "").isalnum():
-            raise BadDefinition(f"{page.id}: an id of letters and digits is needed, except {', '.join(RESERVED)}")
+            raise BadDefinition(
+                f"{page.id}: the id must have only letters and digits, and not be {' or '.join(RESERVED)}"
+            )
         if bool(page.options) != (page.type in CHOICES):
-            raise BadDefinition(f"{page.id}: options are needed for {' and '.join(CHOICES)} only")
+            raise BadDefinition(f"{page.id}: must have options if, and only if, its type is {' or '.join(CHOICES)}")
         _require_forward(page, order[place + 1 :])
         _require_bounds(page)
     return definition
@@ -96,7 +98,9 @@ def _require_forward(page: Page, later: list[str]) -> None:
     """Check that routes lead only to later pages, because a route back could be a loop."""
     for answer, target in page.routes.items():
         if answer not in page.options or target not in later:
-            raise BadDefinition(f"{page.id}: routes: {answer!r} to {target!r}: an option and a later page are needed")
+            raise BadDefinition(
+                f"{page.id}: routes: {answer!r} to {target!r}: must lead from an option to a later page"
+            )
 
 
 def _require_bounds(page: Page) -> None:

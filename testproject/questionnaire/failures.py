@@ -49,7 +49,7 @@ def may_hide(session: SessionBase) -> bool:
 
 
 def behind(error: UpdateError) -> OperationalError | None:
-    """Return the database failure that Django's database store reported as an update of a deleted session, or None."""
+    """Return the database's failure, or None. Django's database store reports it as an update of a deleted session."""
     cause = error.__context__
     return cause if isinstance(cause, OperationalError) else None
 

@@ -1,4 +1,4 @@
-"""Translate requests for the module `steps`, and its outcomes into responses."""
+"""Convert requests for the module `steps`, and convert its outcomes to responses."""
 
 import datetime
 import secrets
@@ -68,7 +68,7 @@ def outcome(request: HttpRequest, step: str, page: str, state: State) -> steps.O
 
 def ended(request: HttpRequest) -> HttpResponse:
     """Redirect to `signed-out`, because another request ended the session during this request."""
-    # otherwise the middleware would save the session, find that it no longer exists, and answer 400
+    # Prevent the middleware from saving the session, because a session that no longer exists causes a 400.
     request.session.modified = False
     return to("signed-out")
 

@@ -29,7 +29,7 @@ class State:
 
 
 def pack(state: State, secret: str, size: int) -> str:
-    """Return the blob of a state.
+    """Pack a state into a blob.
 
     Args:
         state: The state to convert.

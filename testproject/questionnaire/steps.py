@@ -12,15 +12,15 @@ from questionnaire import routing, validation
 from questionnaire.definition import Answer, Definition, Page
 from questionnaire.state import State
 
-FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # the input type number would react to the mouse wheel
+FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # because type="number" reacts to the mouse wheel
 
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
     """A request of a respondent.
 
-    ``given`` contains the values of the form. ``change`` returns to the summary if no answer is missing. ``reference``
-    identifies a submission.
+    ``given`` contains the values of the form. ``change`` means that the user returns to the summary if no answer is
+    missing. ``reference`` identifies a submission.
     """
 
     post: bool

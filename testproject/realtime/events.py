@@ -2,7 +2,7 @@
 
 import socketio
 
-HEARTBEAT_S = 20  # the same interval as in the other dialects; the default is 25 s
+HEARTBEAT_S = 20  # the interval of the other dialects, because the default would be 25 s
 
 # By default, the server accepts the origins of its host. Rooms exist within one process.
 server = socketio.AsyncServer(

@@ -21,7 +21,7 @@ PARTS = {
 
 
 class LimitedThreads:
-    """Serve HTTP requests of Django's own handler in a fixed number of threads. asgiref 3.13 or newer is required.
+    """Serve HTTP with Django's own handler in a fixed number of threads. asgiref 3.13 or newer is required.
 
     Each request gets a thread for its whole duration. Other requests wait in order.
 

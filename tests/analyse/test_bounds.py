@@ -13,14 +13,14 @@ from loadtests.records import Evidence
 
 
 def bounded(observations, label, blocks=None):
-    """Return the observations, with the label's values marked as lower bounds in the given blocks (default: all)."""
+    """Return the observations, but mark the label's values as lower bounds in the given blocks (default: all)."""
     return [
         dataclasses.replace(one, at_least=one.label == label and (blocks is None or one.block in blocks))
         for one in observations
     ]
 
 
-def test_lower_bound_is_never_slower(study):
+def test_lower_bound_is_never_judged_slower(study):
     speeds = {"gunicorn": 100.0, "uvicorn": 300.0, "daphne": 50.0}
     of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="capacity_rps"), "uvicorn", {2}), "gunicorn")
     assert (of_uvicorn.verdict, of_uvicorn.high, of_uvicorn.at_least) == (Verdict.FASTER, inf, True)
@@ -69,7 +69,7 @@ def test_lower_bound_does_not_reduce_noise(study):
     assert widths(bounded(still, "uwsgi")) == widths(without)
 
 
-def test_lower_bound_needs_no_more_blocks(study):
+def test_lower_bound_adds_no_blocks(study):
     [found] = estimates(bounded(study({"ws": 100.0}, metric="messages_per_s"), "ws", {3}))
     assert found.at_least
     assert (found.high, found.low > 80) == (inf, True)
@@ -77,7 +77,7 @@ def test_lower_bound_needs_no_more_blocks(study):
     assert widest_interval(found) < 0.1
 
 
-def test_run_with_bounds_only_equals_itself(study):
+def test_lower_bounds_are_equivalent_to_themselves(study):
     first = bounded(study({"ws": 100.0}, metric="capacity_rps"), "ws")
     [same] = compare_runs(first, first)
     assert (same.verdict, same.at_least, same.at_most) == (Verdict.EQUIVALENT, False, False)

@@ -30,7 +30,7 @@ def test_verdict_depends_on_the_interval(low, high, more_is_better, expected):
     assert verdict(low, high, 0.03, more_is_better) is expected
 
 
-def test_plus_minus_is_half_the_interval():
+def test_margin_is_half_the_interval():
     assert plus_minus(1 / 1.02, 1.02) == pytest.approx(0.02)
     assert plus_minus(0.0, inf) == inf
 
@@ -88,7 +88,7 @@ def test_shared_noise_widens_intervals(study):
     assert min(widths[label] for label in "def") > 1.5 * max(widths[label] for label in "bc")
 
 
-def test_baseline_copy_improves_the_baseline(study):
+def test_baseline_copy_narrows_the_interval(study):
     observations = study({"a": 10.0, "again": 10.4, "b": 12.0, "c": 12.0})
     once, _ = compare([one for one in observations if one.label != "again"], "a")
     twice, _ = compare(observations, "a", aa="again")
@@ -115,7 +115,7 @@ def test_more_blocks_shrink_the_widest_interval(study):
     assert widest_interval([]) == inf
 
 
-def test_block_with_zero_has_no_ratio(study):
+def test_block_with_zero_value_is_omitted(study):
     observations = [replace(one, value=0.0) if one.block == 1 else one for one in study({"a": 1.0, "b": 1.0})]
     (found,) = compare(observations, "a")
     assert found.blocks == 9
@@ -126,7 +126,7 @@ def test_duplicate_observation_is_refused(study):
         compare(study({"a": 1.0}) * 2, "a")
 
 
-def test_fail_if_rules_are_parsed():
+def test_comparison_rules_are_parsed():
     assert parse("slower>5%") == Rule(Verdict.SLOWER, 0.05)
     assert parse(" faster > 2.5 % ") == Rule(Verdict.FASTER, 0.025)
     assert parse("failures>1%") == Rule(None, 0.01)

@@ -52,7 +52,7 @@ def test_model_needs_the_baseline(results):
     assert models.cost_model(results({"gunicorn": 0.5, "uvicorn": 2.0}), "throughput") is None
 
 
-def test_growth_comes_from_held_out_view(build_run):
+def test_held_out_view_shows_cost_growth(build_run):
     run = with_costs(build_run(labels=tuple(COSTS), tests=("throughput", "throughput-page"), blocks=6), COSTS)
     page = {"gunicorn-gthread": 10.5, "granian-wsgi": 10.25, "uvicorn": 14.0}
     for trial in with_costs(run, COSTS).trials():

@@ -38,7 +38,7 @@ def test_outliers_are_trimmed(blocks, left_out):
 
 
 def test_confidence_intervals_cover_true_mean():
-    # The samples have a mean of 0, and 5% of the 95% intervals must not contain it.
+    # The mean of the distribution is 0. About 5% of the 95% intervals must not contain 0.
     outside = sum(not found.low < 0 < found.high for seed in range(2000) if (found := alone(normal(10, seed))))
     assert 0.035 < outside / 2000 < 0.065
 
@@ -61,12 +61,12 @@ def test_students_t_is_used_without_trimming(values):
     ("values", "method", "reach"),
     [
         ([1.0], "none", inf),
-        *(([0.04] * blocks, "none", inf) for blocks in (2, 3, 5)),  # rounded figures can be equal by chance
+        *(([0.04] * blocks, "none", inf) for blocks in (2, 3, 5)),  # a few rounded figures can be equal by chance
         ([0.5] * 8, "constant", 0.0),
         *(([log(3 * (1 + n / 100)) - log(1 + n / 100) for n in range(blocks)], "constant", 0.0) for blocks in (6, 8)),
     ],
 )
-def test_equal_values_have_no_width(values, method, reach):
+def test_equal_values_need_six_blocks(values, method, reach):
     found = alone(values)
     assert (found.method, found.low, found.high) == (method, found.estimate - reach, found.estimate + reach)
 
@@ -104,7 +104,7 @@ def rounded(rate, blocks):
         *(pytest.param(rounded(3.0, n), rounded(6.0, n), log(2), id=f"{n} in each run, constant") for n in (6, 8)),
     ],
 )
-def test_constant_runs_differ_with_certainty(before, after, apart):
+def test_constant_runs_have_exact_difference(before, after, apart):
     [found] = simultaneous_runs([(before, after)])
     assert (found.method, found.low, found.high) == ("constant", found.estimate, found.estimate)
     assert found.estimate == pytest.approx(apart, abs=1e-12)

@@ -33,10 +33,10 @@ def trial(build_run):
     return make
 
 
-def test_busy_share_of_cores(trial):
+def test_busy_share_of_cores_is_calculated(trial):
     assert busy_share(trial(6.0, 2.0)) == pytest.approx(0.8)
     assert busy_share(trial(8.0, other_load=0.2)) == pytest.approx(1.0)  # other programs used two of the ten seconds
-    assert busy_share(trial(9.0, billed=1500)) == pytest.approx(0.6)  # the CPU time covers fifteen seconds
+    assert busy_share(trial(9.0, billed=1500)) == pytest.approx(0.6)  # the CPU time covers 1,500 requests in 15 s
     assert busy_share(trial(8.0, 8.0, servers=(0, 1))) == pytest.approx(0.8)
     assert busy_share(trial(10.0, 1.0, servers=(0, 1, 2, 3))) == pytest.approx(1.0)  # a worker can only use one core
     assert busy_share(trial(6.0, 0.0, 3.0, services=(9,))) == pytest.approx(0.6)

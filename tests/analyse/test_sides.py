@@ -46,7 +46,7 @@ def against(build_run):
 def test_run_is_equivalent_to_itself(build_run, blocks):
     path = build_run(labels=LABELS, blocks=blocks, aa=True).path
     found = compare_sides(path, path)
-    assert len(found.rows) == len(LABELS) * 5  # three metrics of the test latency, two of throughput
+    assert len(found.rows) == len(LABELS) * 5  # three metrics of the test latency and two of the test throughput
     assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
     assert found.differences == []
     assert found.one_machine
@@ -80,7 +80,7 @@ def test_setups_are_compared_within_blocks(build_run):
 def test_baseline_copy_sets_the_noise_floor(build_run):
     found = compare_sides(build_run(labels=LABELS, blocks=6, aa=True).path, setups="gunicorn,daphne")
     assert not any(row.comparison.inside_noise for row in found.rows if row.metric == "p50_ms")
-    assert {row.label for row in found.rows} == {"daphne"}  # the copy sets the noise floor and isn't a candidate
+    assert {row.label for row in found.rows} == {"daphne"}  # the baseline's copy isn't a candidate
 
 
 def test_invalid_trials_are_not_compared(against):
@@ -128,7 +128,7 @@ def test_differences_between_runs_are_listed(against, build_run):
         ("setup", "uvicorn"): (f"uvicorn {file}", f"uvicorn WORKERS=2 {file}"),
         ("study", "delta"): ("0.03", "0.05"),
     }
-    assert found.one_machine  # another kernel version and its memory use don't make it another machine
+    assert found.one_machine  # the kernel, the clock rate and the memory can change on one machine
     text = printed(found)
     assert "Linux 6.12.0" in text
     assert "5.2.20" in text

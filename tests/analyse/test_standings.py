@@ -66,7 +66,7 @@ CANNOT, PILING = "cannot sustain 300 requests/s, only about", "its backlog grew 
         (None, "", Verdict.SLOWER),
     ],
 )
-def test_failures_or_backlog_mean_cannot_sustain(results, change, trouble, of_times):
+def test_failures_or_backlog_decide_the_verdict(results, change, trouble, of_times):
     found = results(change=change)
     assert found.standings["daphne", "latency"].trouble == trouble
     assert verdict(found, "latency", "p99_ms") is of_times
@@ -119,7 +119,7 @@ def test_failing_setup_is_never_faster(build_run):
         ([2, -3, 4, -1, 0, 1], 3000, False),
         ([40, -38, 45, -30, 2, -5], 3000, False),  # bursts without growth
         ([0, 0, 0, 0, 0, 90], 3000, False),  # a single stall
-        ([5, 4, 5, 4, 5, 4], 3000, False),  # less than 1% of the requests
+        ([5, 4, 5, 4, 5, 4], 3000, False),  # the backlog is less than 1% of the requests
         ([1, 1, 0, 0, 1, 1], 360, False),  # requests in progress at the end of a slice aren't a backlog
         ([2, 3, 2, 2, 3, 2], 360, True),
     ],
@@ -143,7 +143,7 @@ def failing_and_losing(*trial):
 
 
 def behind(label, test, block, result):
-    """Deliver all messages, but 40% of daphne's deliveries only after the load."""
+    """Deliver all messages. 40% of daphne's deliveries arrive only after the load."""
     result = delivering()(label, test, block, result)
     in_time, backlog = (6000, (4000,)) if label == "daphne" else (9990, (20,))
     reported = dataclasses.replace(result.deliveries, in_time=in_time, backlog=backlog)
@@ -157,7 +157,8 @@ UNCONNECTED = "1.0% of its connections refused or lost"
 @pytest.mark.parametrize(
     ("change", "trouble", "of_lag", "of_another"),
     [
-        # A setup that loses messages gets this verdict even if its lag is equal. One loss in ten thousand is allowed.
+        # A setup that loses messages gets the verdict LOSES even if its lag isn't longer. One loss in ten thousand is
+        # allowed.
         (delivering({"daphne": 0.03}, {"daphne": 0.5, "granian": 0.5}), "loses 3.0%", Verdict.LOSES, Verdict.FASTER),
         (delivering({"daphne": 0.0005}), "loses 0.050%", Verdict.LOSES, Verdict.EQUIVALENT),
         (delivering({"daphne": 0.0001}), "", Verdict.EQUIVALENT, Verdict.EQUIVALENT),

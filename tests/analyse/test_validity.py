@@ -37,7 +37,7 @@ def reasons(**seen):
 
 
 def redis(*seen):
-    """Return evidence with these conditions on the machine of the Redis service."""
+    """Return the keyword argument for Evidence that contains these conditions of the Redis service's machine."""
     return {"other_hosts": (HostConditions("ssh://redis", False, *seen),)}
 
 
@@ -179,7 +179,7 @@ SEEN = Generator(1.0, 10.0, 50.0, p50_ms=4.0, ok=500, planned=500)
         ([], []),
         ([{}], []),
         ([{"p50_ms": 4.9}], []),  # differs by less than a quarter, and by less than 1 ms
-        ([{"p50_ms": 4.2}, {"p50_ms": 3.9}], []),  # two networks can differ by as much
+        ([{"p50_ms": 4.2}, {"p50_ms": 3.9}], []),  # different networks can cause such differences
         ([{"p50_ms": 5.2}], ["p50 from 4.00 to 5.20 ms"]),
         ([{"p50_ms": 40.0, "planned": 99}], []),  # too few requests for a comparison
         ([{"p50_ms": None}], []),
@@ -197,7 +197,7 @@ def test_differing_clients_make_trial_invalid(others, says):
 
 @pytest.fixture
 def trial(build_run):
-    """Return a trial with 3,000 requests that one server process answered, and a database that isn't charged."""
+    """Return a trial in which one server process answered 3,000 requests, and the database isn't charged."""
     [trial] = build_run(labels=("gunicorn",), tests=("latency",), blocks=1).trials()
     database = Process("postgres", "postgres", 1, cpu_s=6.0, peak_rss_mb=900.0, rss_mb=900.0, context_switches=9,
                        charged=False)  # fmt: skip

@@ -68,7 +68,7 @@ def test_guard_removes_folder_and_shared_memory(tmp_path):
         command = [sys.executable, "-m", "loadtests.cleanup.guard", "true"]
         subprocess.run(command, env={**os.environ, "GUARD_REMOVES": str(folder)}, stdin=subprocess.DEVNULL, check=True)
         assert not folder.exists()
-        assert [file for file in left if file.exists()] == [shared / folder.name]  # no suffix after the name
+        assert [file for file in left if file.exists()] == [shared / folder.name]  # names without a suffix are kept
     finally:
         for file in left:
             file.unlink(missing_ok=True)

@@ -56,10 +56,10 @@ def test_stopped_search_shows_best_candidate(advised):
     code, printed, errors = advised(lambda planned: LATE if planned.slot.block > 2 else None)
     assert (code, errors.startswith("warning: ")) == (0, True)
     assert "Not known: the search ended after 1 round, with 6 candidates left." in printed
-    assert re.search(r"workers? × \d threads? has the best requests per second so far, \d+ requests/s; more", printed)
+    assert re.search(r"workers? × \d threads? has the best requests per second so far, \d+ requests/s\. More", printed)
 
 
-def test_ignore_busy_continues_the_search(advised):
+def test_ignore_busy_option_continues_search(advised):
     code, printed, errors = advised(lambda planned: LATE, "--ignore-busy")
     assert (code, "Not known: the search ended after 0 rounds" in printed) == (0, True)
     assert "no candidate has a valid trial with successful answers" in errors

@@ -24,7 +24,7 @@ def run(build_run):
 
 @pytest.fixture
 def refused(command, run):
-    """Return a function that checks that ``report`` only prints a one-line error and returns this error."""
+    """Return a function that runs ``report``, requires that it only prints a one-line error, and returns the error."""
 
     def report():
         before = tree(run.parent)

@@ -27,7 +27,7 @@ OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 class Figure(Directive):
     has_content = True
-    option_spec = {"alt": directives.unchanged}  # noqa: RUF012 - docutils' classes define it like this
+    option_spec = {"alt": directives.unchanged}  # noqa: RUF012 - docutils' directives also use a plain dict
     required_arguments, final_argument_whitespace = 1, True
 
     def run(self):
@@ -80,7 +80,7 @@ def test_error_shows_markup_as_text(refused):
 
 
 @pytest.mark.parametrize("console", [out, err])
-def test_only_own_colours_are_printed(console, capsys):
+def test_only_requested_colours_are_printed(console, capsys):
     console.print(data(HOSTILE))
     console.print(COMMANDS)
     say(HOSTILE)
@@ -112,7 +112,7 @@ def test_rst_page_contains_no_injected_directive(reported, monkeypatch):
     document = publish_doctree(text, str(run / "index.rst"), settings_overrides=quiet)
     active = {"raw", "system_message", "problematic", "reference", "substitution_reference"}
     found = [node for node in document.findall() if type(node).__name__ in active]
-    assert [str(node) for node in found if node.get("level") != 1] == []  # level 1 is only a note
+    assert [str(node) for node in found if node.get("level") != 1] == []  # a message of level 1 is only a note
     assert "root:" not in document.astext()
     assert MARKUP in document.astext()
 

@@ -21,9 +21,9 @@ from loadtests.records import decode
 from tests.fixtures.hostile import changed, toml, words
 from tests.fixtures.studies import FULL, SMALL
 
-MAX_CPU_S = 5  # limit for a command; unlike elapsed time, CPU time is the same on a busy machine
+MAX_CPU_S = 5  # limit for a command, in CPU time because a busy machine increases the elapsed time
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))  # set it to thousands for a thorough test
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))  # set the variable to thousands for a thorough test
 HOW = {
     "database": None,
     "deadline": None,
@@ -95,7 +95,7 @@ RUN = [
 
 @pytest.fixture
 def attempt(command, tmp_path, monkeypatch):
-    """Return a function that writes files to an empty folder, runs a command there and returns its exit code.
+    """Return a function that writes files to an empty folder, runs a command in this folder and returns the exit code.
 
     The function fails if the command crashes, hangs, or leaves files or processes. ``files`` maps paths to contents.
     """
@@ -136,7 +136,7 @@ def attempt(command, tmp_path, monkeypatch):
     return run
 
 
-# For each file name: a command that reads this file, and valid content.
+# Each file name has a command that reads the file, and valid content for the file.
 KINDS = {
     "a.toml": (("run", "a.toml", "--dry-run"), toml(FITTING)),
     "w.toml": (("run", "first-look", "--dry-run", "--workload", "w.toml"), toml(WORKLOAD)),
@@ -150,7 +150,7 @@ SHIPPED = [decode.read_toml(path) for path in sorted(STUDIES.glob("*.toml"))]
 
 
 def named(key, name, ending):
-    """Return a study whose test refers to a file in the given key."""
+    """Return a study with a test in which the value of ``key`` is a file name."""
     kind, load = ("journey", {"users": 1}) if key == "journey" else ("latency", {"rate": 10})
     return {**SMALL, "tests": {kind: {**load, "duration": "1s", key: name + ending}}}
 
@@ -171,7 +171,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", KINDS)
 def test_unchanged_files_are_valid(attempt, name):
-    """Check that the templates are valid. Otherwise, the other tests would stop at the same error for any change."""
+    """Check that the unchanged files are valid. Otherwise, every changed file would cause the same error."""
     arguments, right = KINDS[name]
     assert attempt(*arguments, **{name: right}) == 0
 
@@ -179,13 +179,13 @@ def test_unchanged_files_are_valid(attempt, name):
 @pytest.mark.parametrize(("name", "content"), HOSTILE)
 @some
 @given(data=st.data())
-def test_changed_file_is_handled(attempt, name, content, data):
+def test_changed_file_causes_no_crash(attempt, name, content, data):
     attempt(*KINDS[name][0], **{name: data.draw(content)})
 
 
 @some
 @given(options=st.lists(st.tuples(st.sampled_from(RUN), words), max_size=3))
-def test_run_handles_generated_options(attempt, options):
+def test_generated_run_options_cause_no_crash(attempt, options):
     given_ = [word.replace("\x00", "") for option in options for word in option]  # an argument can't contain NUL
     attempt("run", "first-look", "--dry-run", *given_)
 
@@ -207,7 +207,7 @@ def a_run(run_builder, tmp_path_factory):
 @pytest.mark.parametrize(
     ("arguments", "examples"), [(("compare", "r", "--setups", "gunicorn,uvicorn"), some), (("report", "r"), few)]
 )
-def test_changed_run_folder_is_handled(attempt, a_run, arguments, examples):
+def test_changed_run_folder_causes_no_crash(attempt, a_run, arguments, examples):
     """Change the record and the trials of a run folder."""
 
     @examples

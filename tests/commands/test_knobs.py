@@ -10,35 +10,33 @@ from loadtests.measure.prepare import RunOptions, prepare, resume
 from loadtests.plan import study as studies
 from tests.fixtures.studies import SMALL
 
-WHOLE = "a whole number from 1 to 1024 is needed"
-REDIS = "redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH is needed"
-LOOPBACK = "a URL of this machine's loopback, without a path, is needed"
-DATABASE = "sqlite:///FILE or postgresql://HOST/NAME is needed"
-# One knob of each type. tests/docs checks that the documentation lists all knobs.
+WHOLE = "a whole number from 1 to 1024"
+REDIS = "redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH"
+LOOPBACK = "a URL of this machine's loopback, without a path"
+DATABASE = "sqlite:///FILE or postgresql://HOST/NAME"
+# Invalid values for one knob of each type, with the valid values in the error. tests/docs checks that the
+# documentation lists all knobs.
 WRONG = [
     *(("WORKERS", value, WHOLE) for value in ("abc", "0", "1025", "\u0663", "010", "-1", "1" * 5000)),
-    *(
-        ("BIND", value, "an IPv4 address of this machine is needed")
-        for value in ("::1", "192.0.2.1", "224.0.0.1", "localhost")
-    ),
-    ("PORT", "65536", "a port from 1 to 65535 is needed"),
-    ("CORES", "0,four", "write a list of cores, such as 0, 0-2 or 0,2"),
+    *(("BIND", value, "an IPv4 address of this machine") for value in ("::1", "192.0.2.1", "224.0.0.1", "localhost")),
+    ("PORT", "65536", "a port from 1 to 65535"),
+    ("CORES", "0,four", "must be a list of cores, such as 0, 0-2 or 0,2"),
     ("CORES", "0-99999999999", "the allowed cores are "),
     ("CORES", "99999", "the allowed cores are "),
-    ("SERVICES_CORES", "loader", "write a list of cores, such as 0, 0-2 or 0,2, or generator"),
+    ("SERVICES_CORES", "loader", "must be a list of cores, such as 0, 0-2 or 0,2, or generator"),
     ("BACKLOG", "127", "a number that the kernel allows (net.core.somaxconn) from 128 to "),
-    ("KEEP_ALIVE", "5; reboot", "a whole number of seconds from 1 to 60 is needed"),
-    ("ORIGIN_RECIPE", "slwo", "the name of an included recipe, or the absolute path of a valid recipe, is needed"),
+    ("KEEP_ALIVE", "5; reboot", "a whole number of seconds from 1 to 60"),
+    ("ORIGIN_RECIPE", "slwo", "the name of an included recipe, or the absolute path of a valid recipe"),
     ("REDIS_URL", "localhost:6379", REDIS),
     ("REDIS_URL", "redis://127.0.0.1:70000", REDIS),
-    ("MIDDLEWARES", "seven", "a value such as 0-sync, 7-async or usual+1-sync is needed"),
-    ("CONN_MAX_AGE", "forever", "a whole number of seconds from 0 to 604800, or none, is needed"),
-    ("SESSIONS", "memory", "one of db, cached_db, redis, file, cookies, datastore is needed"),
-    ("DATASTORE_EMULATOR_HOST", "http://127.0.0.1:8081", "HOST:PORT is needed"),
-    ("FETCH_TIMEOUT", "1e9", "a number of seconds from 0.05 to 60 is needed"),
+    ("MIDDLEWARES", "seven", "a value such as 0-sync, 7-async or usual+1-sync"),
+    ("CONN_MAX_AGE", "forever", "a whole number of seconds from 0 to 604800, or none"),
+    ("SESSIONS", "memory", "one of db, cached_db, redis, file, cookies, datastore"),
+    ("DATASTORE_EMULATOR_HOST", "http://127.0.0.1:8081", "HOST:PORT"),
+    ("FETCH_TIMEOUT", "1e9", "a number of seconds from 0.05 to 60"),
     ("ORIGIN_URL", "http://192.0.2.1:8100", LOOPBACK),
     ("ORIGIN_URL", "http://127.0.0.1:8100/news", LOOPBACK),
-    ("ORIGIN_PATH", "news", "a path is needed, such as /news"),
+    ("ORIGIN_PATH", "news", "a path, such as /news"),
     ("DATABASE_URL", "mysql://127.0.0.1/x", DATABASE),
     ("DATABASE_URL", "sqlite:///", DATABASE),
 ]
@@ -77,7 +75,7 @@ def test_commands_check_knobs_first(command, monkeypatch, tmp_path, arguments):
     (tmp_path / "manage.py").touch()
     monkeypatch.setenv("WORKERS", "0")
     code, printed, errors = command(*(argument.format(folder=tmp_path) for argument in arguments))
-    assert (code, printed, errors) == (1, "", "error: WORKERS=0: a whole number from 1 to 1024 is needed\n")
+    assert (code, printed, errors) == (1, "", "error: WORKERS=0: must be a whole number from 1 to 1024\n")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +124,7 @@ def test_valid_addresses_are_accepted(name, values):
         setups.require_knobs({name: value}, own=False)
 
 
-def test_own_project_may_use_other_values():
+def test_project_of_user_accepts_other_values():
     env = {"DATABASE_URL": "mysql://127.0.0.1/x", "REDIS_URL": "127.0.0.1", "CONN_MAX_AGE": "None"}
     setups.require_knobs(env, own=True)
     with pytest.raises(UserError, match="WORKERS"):
@@ -136,8 +134,8 @@ def test_own_project_may_use_other_values():
 @pytest.mark.parametrize(
     ("env", "says"),
     [
-        ({"WORKERS": 0}, "s.toml: setups[1].env.WORKERS: is '0'. A whole number from 1 to 1024 is needed"),
-        ({"THREADS": [1]}, "s.toml: setups[1].env.THREADS: is [1]. "),
+        ({"WORKERS": 0}, "s.toml: setups[1].env.WORKERS: must be a whole number from 1 to 1024, not '0'"),
+        ({"THREADS": [1]}, "s.toml: setups[1].env.THREADS: must be "),
         ({"X": "a\0b"}, "s.toml: setups[1].env.X: must be a number or a string"),
         ({"A=B": "x"}, "s.toml: setups[1].env.A=B: is not a valid name for an environment variable"),
     ],
@@ -154,7 +152,7 @@ def test_sample_project_variables_are_checked(refused, tmp_path):
     file.write_text(f'setups = [{entry}]\n[tests.throughput]\nduration = "1s"\n')
     assert (
         refused("run", file)
-        == "error: gunicorn: MIDDLEWARES=seven: a value such as 0-sync, 7-async or usual+1-sync is needed\n"
+        == "error: gunicorn: MIDDLEWARES=seven: must be a value such as 0-sync, 7-async or usual+1-sync\n"
     )
 
 

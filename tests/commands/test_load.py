@@ -85,8 +85,8 @@ def test_capacity_prints_probes_and_result(server, command):
 @pytest.mark.servers
 @pytest.mark.exhaustive
 def test_equal_probes_share_a_line(server, command):
-    # The response time is slightly over the limit. A probe of half a second can't confirm this, so the probe is
-    # repeated.
+    # The response time is slightly over the limit. A probe of half a second isn't long enough to confirm the excess, so
+    # the search repeats the probe.
     near = ("--objective", "p50<150ms", *QUICKLY[2:], "--max-time", "15s")
     _, _, errors = command("capacity", f"{server.url}/after/200", *near)
     assert [line.partition(":")[0].strip() for line in errors.splitlines()][:2] == [
@@ -97,7 +97,7 @@ def test_equal_probes_share_a_line(server, command):
 
 @pytest.fixture
 def ended_with(command, monkeypatch):
-    """Return a function that runs ``capacity`` with a given search result and returns its exit code and output."""
+    """Return a function that simulates a search result and returns the exit code and output of ``capacity``."""
 
     def end(rate, above, limited_by, probes, *options):
         found = FoundCapacity(SearchedCapacity(rate, above, limited_by, ()), Objective(), probes)
@@ -125,8 +125,8 @@ def test_search_without_rate_fails(ended_with, limited_by, says, as_json):
 @pytest.mark.parametrize(
     ("passed", "rate", "above", "enough"),
     [
-        ((100.0, 200.0), None, 400.0, "4m"),  # needs five probes of 5 s, and three of 30 s
-        ((100.0, 200.0), 200.0, 1000.0, "5m"),  # needs one more probe, and the probes are longer
+        ((100.0, 200.0), None, 400.0, "4m"),  # five probes of 5 s and three of 30 s are needed
+        ((100.0, 200.0), 200.0, 1000.0, "5m"),  # one more probe is needed, and probes are longer
         ((), None, None, "6m"),  # a probe at 50 requests/s takes 20 s
     ],
 )

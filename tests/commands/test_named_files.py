@@ -10,7 +10,7 @@ SECRET = "root:$6$a-secret"
 STUDY = 'setups = ["gunicorn"]\nblocks = 1\n'
 LATENCY = '[tests.latency]\nrate = 10\nduration = "1s"\n'
 SENT = 'method = "POST"\npath = "/echo"\n'
-# Each key whose value is a file name, with a part of a study and the suffix of the file.
+# Each key whose value is a file name, with the part of a study that contains the key, and the suffix of the file.
 KEYS = {
     "body_file": (LATENCY + SENT + "body_file = {name}", ".txt"),
     "requests[1].body_file": (LATENCY + "requests = [{{method = 'POST', path = '/', body_file = {name}}}]", ""),
@@ -45,7 +45,7 @@ def places(tmp_path):
 
 
 def written(places, file, text, way, ending=""):
-    """Write a file that refers to another file with one of WAYS, and return its path."""
+    """Write a file that contains a path in the form of one of WAYS, and return the file's own path."""
     inside, outside = places
     (inside / file).write_text(text.format(name=json.dumps(WAYS[way].format(inside=inside, outside=outside) + ending)))
     return inside / file
@@ -81,7 +81,7 @@ def test_workload_only_reads_its_folder(refused, places, arguments, way):
     assert_names(refused(*arguments, workload if "--workload" in arguments else study), "requests[1].body_file", way)
 
 
-def test_setup_refuses_path_of_recipe(refused, places):
+def test_setup_refuses_recipe_path(refused, places):
     entry = '[[setups]]\nsetup = "gunicorn"\nenv.ORIGIN_RECIPE = {name}\n'
     study = written(places, "study.toml", entry + LATENCY, "the whole path", ".json")
     says = "setups[1].env.ORIGIN_RECIPE: must name an included recipe"

@@ -24,7 +24,7 @@ LINE = '127.0.0.1 - - [21/Nov/2026:07:30:00 +0000] "GET /x?a=1 HTTP/1.1" 200 12 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return a folder with a study, a log, an empty folder and a file. Tests that use it can't start processes."""
+    """Return a folder with a study, a log, an empty folder and a file, and prevent the start of processes."""
     monkeypatch.setattr(subprocess, "Popen", None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_text(toml(SMALL))
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 
 COMMANDS = {
     "run": ("run", "study.toml"),
-    "run --app": ("run", "study.toml", "--app", "a-folder"),  # the missing project would be a later error
+    "run --app": ("run", "study.toml", "--app", "a-folder"),  # the command would check the project later
     "advise": ("advise", "gunicorn"),
     "profile": ("profile", "gunicorn", "--app", "a-folder"),
     "workload": ("workload", "log", "access.log"),
@@ -162,7 +162,7 @@ def test_run_on_full_disk_suggests_resume(disk, bench_of, capsys):
     assert json.loads((disk / "run" / "run.json").read_text())["ended"] is None
 
 
-def test_full_stdout_is_reported():
+def test_stdout_without_space_is_reported():
     command = [sys.executable, "-m", "loadtests", "list"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

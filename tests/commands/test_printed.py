@@ -28,16 +28,16 @@ ERRORS = {"errors": [(ROOT, "500 text/html 'Server Error'")]}
 LEFT_OUT = {
     "skipped": {"uwsgi": "it is not here"},
     "not_asked": {"gunicorn": Counter({"it cannot": 1, "it will not": 2})},
-    "unexpected": [(ROOT, 400)],
+    "unexpected": [(ROOT, 400, "; set an allowed host")],
 }
 ALL = [
     "uwsgi was skipped: it is not here",
     "gunicorn did not receive 1 request: it cannot",
     "gunicorn did not receive 2 requests: it will not",
-    "note: the answer to GET / has status 400, but `run` requires 200",
+    "note: the answer to GET / has status 400, but `run` requires 200; set an allowed host",
     "uvicorn: did not start",
     "the end of a log",
-    "uvicorn: items: GET /items[1]",
+    "uvicorn: GET /items[1]",
     "    gunicorn answered 200",
     "    uvicorn answered 500 [oops]",
     "gunicorn: delivered a message over its WebSockets",
@@ -136,7 +136,7 @@ def test_unreadable_results_are_an_error(command, monkeypatch, tmp_path):
 
 @pytest.fixture
 def shown(monkeypatch):
-    """Return the list of addresses that the command opens. The command behaves as if there was no browser."""
+    """Return the list of addresses that the command tries to open. Each attempt fails, as without a browser."""
     addresses = []
     monkeypatch.setattr(webbrowser, "open", addresses.append)
     return addresses
@@ -151,7 +151,7 @@ def test_open_option_shows_temporary_page(build_run, monkeypatch, shown, command
     code, printed, _ = command("report", run.path, "--open")
     assert (code, set(run.path.rglob("*"))) == (0, before)
     [page] = temporary.glob("report-*/*.html")
-    assert printed.strip().endswith(f"set BROWSER, or open {page} yourself")
+    assert printed.strip().endswith(f"Set BROWSER, or open {page} yourself")
     assert shown == [page.as_uri()]
     assert page.read_text(encoding="utf-8").lstrip().startswith("<!doctype html>")
 

@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.exhaustive
 
-# A project whose view uses 30% of the CPU time, and its template 70%.
+# A project that uses 30% of the CPU time in its view, and 70% in its template.
 PROJECT = """
 import functools
 import time
@@ -64,7 +64,7 @@ def test_profile_reports_known_cpu_shares(command, setup, tmp_path):
     assert 0.5 < found["template"] / (found["template"] + found["view"]) < 0.87
     assert found["template"] + found["view"] > 0.5
     assert web["cpu_us_per_request"] > 0
-    # A few samples may be in asgiref, because its context variables are also used under WSGI.
+    # A few samples may be in asgiref, because Django also uses asgiref's context variables under WSGI.
     assert "thread hops" in found if setup == "uvicorn" else found.get("thread hops", 0.0) < 0.04
     assert (folder / "index.rst").is_file()
     recorded = list(folder.glob("web-*.speedscope.json"))

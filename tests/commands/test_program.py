@@ -96,7 +96,7 @@ def test_port_error_names_the_process(refused, free_port):
         assert re.search(rf"port {free_port} is used by .*pid {os.getpid()}\b", refused("serve", "gunicorn"))
 
 
-# Formats import rich because `report` passes its console to them.
+# Modules that may import rich. The formats need rich because `report` passes its console to them.
 PRINTS = (
     "loadtests/commands/",
     "loadtests/report/formats/",

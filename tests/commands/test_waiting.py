@@ -76,7 +76,7 @@ def test_terminal_shows_progress_before_error():
 def read(file):
     try:
         return os.read(file, 4096)
-    except OSError:  # Linux raises an error after the other end is closed
+    except OSError:  # raised on Linux after the terminal's other end is closed
         return b""
 
 

@@ -28,7 +28,7 @@ def documents(file):
 
 
 def typed(arguments):
-    """Return the name of the command that the arguments run, and its parsed parameters."""
+    """Parse the arguments of a loadtests command. Return the command's name and parameters."""
     name, *rest = arguments
     return name, typer.main.get_command(app).commands[name].make_context(name, rest, parent=None).params
 
@@ -71,13 +71,13 @@ def test_compose_run_can_be_resumed(compose):
     run, worker = compose["services"]["run"], compose["services"]["worker"]
     assert run["volumes"] == ["results:/srv/benchmark/results"]
     assert "results" in compose["volumes"]
-    assert "depends_on" not in worker  # otherwise `up worker` would start a run
+    assert "depends_on" not in worker  # with depends_on, `up worker` would also start a run
     for file in (DEPLOY / "compose" / "compose.yaml", ROOT / "docs" / "two-machines.rst"):
         commands = re.findall(r"^#? +docker compose (.*)$", file.read_text(), re.MULTILINE)
         assert commands[:3] == ["build", "up --detach worker", "run run"]
 
 
-def test_compose_reserves_the_address_of_run(compose):
+def test_run_service_has_reserved_address(compose):
     load = compose["networks"]["load"]["ipam"]["config"][0]
     run = ipaddress.ip_address(compose["services"]["run"]["networks"]["load"]["ipv4_address"])
     assert run in ipaddress.ip_network(load["subnet"])
@@ -107,7 +107,7 @@ def test_kubernetes_starts_expected_workers(kubernetes, pods):
     service = kubernetes["Service", "load-run"]["spec"]
     assert service["selector"].items() <= pods["load-run"]["metadata"]["labels"].items()
     environment = [one["name"] for one in run["env"]]
-    assert environment.index("POD_IP") < environment.index("BIND")  # Kubernetes only expands earlier variables
+    assert environment.index("POD_IP") < environment.index("BIND")  # a value can refer only to earlier variables
     containers = [one for pod in pods.values() for one in pod["spec"]["containers"]]
     assert {(one["image"], one["imagePullPolicy"]) for one in containers} == {(IMAGE, "IfNotPresent")}
     [kustomization] = documents(DEPLOY / "kubernetes" / "kustomization.yaml")
@@ -122,7 +122,7 @@ def test_kubernetes_commands_wait_for_containers():
         assert re.findall(r"^#? +kubectl (\w+) .*job/load-run$", file.read_text(), re.MULTILINE) == ["wait", "logs"]
 
 
-def test_kubernetes_pods_have_whole_cores(pods):
+def test_kubernetes_reserves_whole_cores(pods):
     for resources in (one["resources"] for pod in pods.values() for one in pod["spec"]["containers"]):
         assert resources["requests"] == resources["limits"]
         assert resources["limits"]["cpu"].isdigit()
@@ -137,7 +137,7 @@ def test_kubernetes_results_outlive_the_run(pods):
     assert mounts["results"] == "/srv/benchmark/results"
 
 
-def test_kubernetes_master_only_accepts_workers(kubernetes, pods):
+def test_kubernetes_master_accepts_only_workers(kubernetes, pods):
     policy = kubernetes["NetworkPolicy", "load-run"]["spec"]
     assert policy["podSelector"]["matchLabels"] == pods["load-run"]["metadata"]["labels"]
     [rule] = policy["ingress"]
@@ -167,7 +167,7 @@ def test_kubernetes_runs_without_root(pods):
         assert secret == f"{name}-token"
 
 
-def test_image_has_minimal_last_stage():
+def test_last_image_stage_is_minimal():
     *stages, last = (DEPLOY / "Dockerfile").read_text().split("\nFROM ")[1:]
     for sources in re.findall(r"^COPY ([^-].*) \S+$", "\n".join(stages), re.MULTILINE):
         assert all((ROOT / source).exists() for source in sources.split())
@@ -180,7 +180,7 @@ def test_image_has_minimal_last_stage():
     assert last.index("RUN cd") < last.index("USER 10001") < last.index("ENTRYPOINT")
 
 
-def test_wheel_includes_pythonpath_of_setups():
+def test_wheel_includes_pythonpath_folders():
     included = (ROOT / "pyproject.toml").read_text()
     for file in (ROOT / "supervisor" / "conf.d").glob("*.conf"):
         for folder in re.findall(r'PYTHONPATH="%\(here\)s/../../([^"]+)"', file.read_text()):

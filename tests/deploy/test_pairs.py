@@ -80,12 +80,12 @@ def test_cloud_pair_is_created_once(tmp_path):
     assert "region" not in variables
     assert "apply -input=false -auto-approve" in pair.calls()
     assert "costs money until: make cloud-down" in done.stdout
-    (pair.state / "pair.tfstate").write_text("{}")  # OpenTofu writes this file
+    (pair.state / "pair.tfstate").write_text("{}")  # OpenTofu would write this file when it creates the pair
     again = pair.run("up.sh")
     assert (again.returncode, again.stderr) == (1, "cloud: there is a pair, or a part of one: make cloud-down first\n")
 
 
-def test_server_authorizes_key_of_client(tmp_path):
+def test_server_authorizes_client_key(tmp_path):
     pair = VirtualPair(tmp_path)
     assert "make vm-down" in pair.make().stdout
     assert (pair.state / "noted").exists()
@@ -94,7 +94,7 @@ def test_server_authorizes_key_of_client(tmp_path):
 
 
 @pytest.mark.parametrize("status", [0, 3])
-def test_failed_run_is_also_fetched(pair, status):
+def test_results_are_fetched_after_failure(pair, status):
     pair.make()
     pair.ssh_ends_with(status)
     done = pair.run("bench.sh", "my study's $(reboot).toml")
@@ -111,7 +111,7 @@ def test_failed_preparation_prevents_the_run(pair):
     assert "loadtests run" not in pair.calls()
 
 
-def test_scripts_without_pair_fail(pair):
+def test_scripts_fail_without_a_pair(pair):
     for name, arguments in (("bench.sh", ["first-look"]), ("down.sh", [])):
         done = pair.run(name, *arguments)
         assert done.returncode == 1
@@ -119,7 +119,7 @@ def test_scripts_without_pair_fail(pair):
     assert not pair.log.exists()
 
 
-def test_state_is_removed_after_deletion(pair):
+def test_pair_state_is_removed_after_deletion(pair):
     pair.make()
     pair.stand_in(pair.program, "exit 1")
     assert pair.run("down.sh").returncode == 1
@@ -137,7 +137,7 @@ def test_ssh_is_limited_to_the_caller():
     assert "shutdown -h +" in text
 
 
-def test_script_and_vagrantfile_have_same_address():
+def test_script_uses_vagrantfile_address():
     machines = (DEPLOY / "vagrant" / "Vagrantfile").read_text()
     assert '"server" => "192.168.57.12"' in machines
     assert "\nserver=192.168.57.12 " in (DEPLOY / "vagrant" / "common.sh").read_text()

@@ -31,8 +31,8 @@ def setup(project, **environment):
 @pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_environment_is_ready_if_complete(project):
-    """Check that a package that is missing in .venv is reported, even if another folder contains it."""
+def test_incomplete_environment_is_reported(project):
+    """Check that a package that .venv lacks is reported, even if another folder contains the package."""
     others = project / "others"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", others, PACKAGE], check=True)
     config = project / "pip.conf"
@@ -72,7 +72,7 @@ def imports(project, requirements):
 
 @pytest.fixture
 def installed(project, monkeypatch):
-    """Return a function that installs a package that consists of the given files."""
+    """Return a function that installs a package with these files."""
     monkeypatch.setenv("PYTHONPATH", str(project / "site"))
 
     def install(name, files):
@@ -87,7 +87,7 @@ def installed(project, monkeypatch):
     return install
 
 
-def test_failed_import_error_shows_reason(project, installed):
+def test_failed_import_shows_the_reason(project, installed):
     installed("good", {"good.py": "print('hello')", "good_too/__init__.py": ""})
     installed("below", {"shared/below/__init__.py": "", "shared/below/deep/__init__.py": "import nothing_like_it"})
     installed("program", {"../bin/program": ""})

@@ -1,7 +1,8 @@
 """Test that the commands in the documentation are valid.
 
-The tests parse the options of all commands. The tests run commands that only read files, ``run`` with ``--dry-run``,
-and ``make`` with ``-n``. The test's folder contains the files that the pages require: projects, recordings and runs.
+The tests parse the options of all commands. They execute the commands that only read files. They also execute ``run``
+with ``--dry-run`` and ``make`` with ``-n``. The tests' folder contains the files that the pages require: projects,
+recordings and runs.
 """
 
 import json
@@ -28,14 +29,14 @@ MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CALLED = {"python", ".venv/bin/python"}
 QUICK = {"run", "report", "compare", "list", "workload"}
 NAMING = {"check", "profile", "serve", "advise"}  # commands whose arguments are setups or a study
-NO_DRY_RUN = {"--servers", "--hosts", "--resume"}  # other machines are required, or --dry-run isn't allowed
+NO_DRY_RUN = {"--servers", "--hosts", "--resume"}  # these options require other machines, or exclude --dry-run
 STAND_INS = {"SETUP": "gunicorn", "STUDY": "first-look", "NAME": "gunicorn"}
 RECORDING = {"method": "GET", "url": "http://127.0.0.1:8000/", "headers": [], "cookies": []}
 LOGGED = '127.0.0.1 - - [01/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 2 "-" "-"\n'
 
 
 class Command(NamedTuple):
-    """A command on a page: the variables before it, and its words."""
+    """A command on a page: the variables before the command, and the words of the command."""
 
     page: str
     variables: tuple[str, ...]
@@ -90,7 +91,7 @@ def shown(command):
 
 @pytest.fixture(scope="module")
 def folder(run_builder, tmp_path_factory):
-    """Return a benchmark folder with the runs and files that the pages mention. Example projects are next to it."""
+    """Return a benchmark folder with the runs and files that the pages mention, next to example projects."""
     here = tmp_path_factory.mktemp("reader") / "benchmark"
     here.mkdir()
     (here / "docs").symlink_to(ROOT / "docs")

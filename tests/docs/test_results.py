@@ -79,7 +79,7 @@ def test_repetition_table_shows_results_of_2016(build_run):
     tests = ("latency-as-then", "latency", "throughput-as-then", "throughput")
 
     def decaying(label, test, block, result):
-        """Let the answers per second decrease from ten, and half of the requests of the latency test fail."""
+        """Let the answers per second decrease from ten. In the test latency, half of the requests fail."""
         seconds = [dataclasses.replace(one, ok=10 - int(one.t)) for one in result.timeline]
         half = {"ok": result.planned // 2, "errors": {"status": result.planned // 2}}
         return dataclasses.replace(result, timeline=tuple(seconds), **(half if test == "latency" else {}))
@@ -241,7 +241,7 @@ def test_shown_advice_is_supported():
             ":lost-difference:`broadcast uvicorn-channels-redis crowd against uvicorn-channels-pubsub is significant`",
             "the newest run shows inconclusive",
         ),
-        (":downtime:`reload gunicorn restart`", "5 are needed"),
+        (":downtime:`reload gunicorn restart`", "5 are necessary"),
         (":ratio:`hops hopless async is slower`", "rewrite the sentence"),
     ],
 )

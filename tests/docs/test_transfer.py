@@ -1,4 +1,4 @@
-"""Test the prediction errors if the ratios of a machine are predicted from other machines."""
+"""Test the errors of a machine's predicted ratios. The predictions use the ratios of the other machines."""
 
 from math import log
 
@@ -19,7 +19,7 @@ def machine(*ratios):
         ([machine(0.5, 2), machine(0.5, 4)], [1, 1, 2, 2]),
         # The geometric mean of ×1 and ×4 predicts ×2 correctly. The mean of ×2 and ×4 predicts ×2.83 instead of ×1.
         ([machine(1, 1), machine(1, 2), machine(1, 4)], [1, 1, 1, 1, 8**0.5, 8**0.5]),
-        ([machine(0.5, 2), {("granian", "throughput"): log(1)}], [2, 2]),  # only common setups count
+        ([machine(0.5, 2), {("granian", "throughput"): log(1)}], [2, 2]),  # only Granian was measured on both machines
     ],
 )
 def test_machine_is_predicted_by_other_machines(machines, errors):

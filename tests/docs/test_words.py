@@ -50,7 +50,7 @@ def test_replaced_term_is_not_used(word):
     assert found == [], f"write {REPLACED[word]} instead"
 
 
-def test_members_have_no_vague_names():
+def test_definitions_have_no_vague_names():
     found = []
     for file in (file for file in files() if file.suffix == ".py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

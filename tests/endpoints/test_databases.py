@@ -51,7 +51,7 @@ def test_pool_waits_are_counted(waits):
             growing = waits()
             begun += [threads.submit(hold) for _ in range(3)]
             wait_for(lambda: pool.get_stats()["requests_waiting"] == 3)
-            assert waits() == growing  # a wait is only counted after its end
+            assert waits() == growing  # a wait is counted only after the wait has ended
             leave.set()
         assert [one.result() for one in begun] == [None] * len(begun)
         assert waits() - growing == 3

@@ -35,7 +35,7 @@ def test_events_may_be_large(answers, path):
 
 @pytest.fixture
 def ended(monkeypatch, tmp_path):
-    """Return a function that requests /events/ended and returns each note with the seconds since the end."""
+    """Return a function that requests /events/ended and returns each stream's note and time since its end."""
     monkeypatch.setenv("RUN_DIR", str(tmp_path))
 
     def ended(note="run"):
@@ -80,7 +80,7 @@ def test_invalid_event_parameters_are_refused(answers, path, query):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replace the clock and the sleep functions. Return a list with the clock's time, which sleeping advances."""
+    """Replace the clock and the sleep functions. Return a list with the time, which the sleep functions advance."""
     now = [100.0]
 
     def sleep(seconds):
@@ -106,11 +106,11 @@ def test_late_event_does_not_delay_others(clock, paced):
         sent = []
         async for _ in paced(4, 0.05):
             sent.append(round(clock[0] - 100, 3))
-            clock[0] += 0.12 if len(sent) == 2 else 0  # the second event is written slowly
+            clock[0] += 0.12 if len(sent) == 2 else 0  # writing the second event takes 0.12 s
         return sent
 
     with pytest.raises(StopIteration) as ended:
-        moments().send(None)  # runs to the end, because no coroutine suspends
+        moments().send(None)  # a single step runs to the end, because no coroutine suspends
     assert ended.value.value == [0, 0.05, 0.17, 0.17]
 
 

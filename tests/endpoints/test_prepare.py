@@ -55,7 +55,7 @@ def test_prepare_fills_the_database_once(url):
     assert counts(url) == (10_000, 12)
     before = os.times().children_user
     assert outcome(start(url)) == (0, printed, "")
-    assert os.times().children_user - before < 3  # CPU time in seconds, usually 0.3
+    assert os.times().children_user - before < 3  # CPU time in seconds, which is usually about 0.3
 
 
 def test_processes_can_prepare_concurrently(url):
@@ -83,7 +83,7 @@ def test_incomplete_tables_are_completed(database):
         ("postgresql://me@/bench?host=/nowhere", "No such file"),
         ("sqlite:////nowhere/x.sqlite3", "unable to open"),
         ("sqlite:////dev", "unable to open"),
-        ("mysql://localhost/x", "sqlite:///FILE or postgresql:// is needed"),
+        ("mysql://localhost/x", "must start with sqlite:///FILE or postgresql://"),
     ],
 )
 def test_unavailable_database_is_reported(url, word):

@@ -76,7 +76,7 @@ def test_updates_are_saved(answers, prefix, database):
     assert {number: now[number] for number in answered} == answered
     changed = {number for number in now if now[number] != before[number]}
     assert changed <= set(answered)
-    assert len(changed) > len(answered) - 20  # 1 in 10,000 rows gets its old number again
+    assert len(changed) > len(answered) - 20  # by chance, 1 in 10,000 rows gets its old number again
 
 
 def test_fortunes_are_sorted_and_escaped(ask, prefix, database):

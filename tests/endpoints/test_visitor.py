@@ -58,6 +58,6 @@ def test_invalid_session_is_replaced(wsgi, signed_in):
     assert wsgi.get("/user").status_code == 401
     visitor.sign_in()
     assert wsgi.get("/user").status_code == 200
-    before = Session.objects.get(session_key=visitor.COOKIE).session_data  # contains a signed time
+    before = Session.objects.get(session_key=visitor.COOKIE).session_data  # includes the time of the signature
     visitor.sign_in()
     assert Session.objects.get(session_key=visitor.COOKIE).session_data == before

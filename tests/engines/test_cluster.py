@@ -58,7 +58,7 @@ def test_oversized_message_ends_the_load(with_node, mb):
 
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-# A stand-in for ssh, which runs the worker on this machine, with the forwarded port as its argument.
+# A stand-in for ssh that runs the worker on this machine. The worker's argument is the forwarded port.
 SSH = """#!/bin/sh
 while [ "$1" != -R ]; do shift; done
 export PYTHONPATH={root}
@@ -118,7 +118,7 @@ HONEST = """'{"event": "answer", "value": 1.5}'"""
 
 @pytest.fixture
 def there(tmp_path, monkeypatch):
-    """Return a function that sets the program that runs as the worker on another machine."""
+    """Return a function that writes the program that the worker on the other machine runs."""
     monkeypatch.setattr(deploy, "tracked", list)
     ssh = tmp_path / "ssh"
     ssh.write_text(SSH.format(root=ROOT, python=sys.executable, folder=tmp_path))
@@ -187,7 +187,7 @@ def test_worker_with_wrong_number_is_refused(request, monkeypatch, free_port, tm
     command = [sys.executable, "-c", MISNUMBERED, str(free_port), load_token.of_workers(token)]
     expected = Expected(1, "127.0.0.1", free_port, 5)
     worker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    request.addfinalizer(worker.kill)  # on a busy machine, the worker may start after the run, and would wait forever
+    request.addfinalizer(worker.kill)  # on a busy machine, a worker that starts after the run's end would wait forever
     with (
         pytest.raises(UserError, match=r"^only 0 of 1 worker connected within 5 s$"),
         expected.working("generator", None),

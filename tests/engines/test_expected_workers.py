@@ -51,7 +51,7 @@ digests = deploy.digests
 deploy.digests = lambda root, paths: {**digests(root, paths), "loadtests/cli.py": "another"}
 main()
 """
-# Runs `python -m loadtests`, and sends a signal to itself when it imports a module.
+# Runs `python -m loadtests`. The program sends a signal to itself when it imports a certain module.
 SIGNALLED = """
 import os, sys
 
@@ -81,12 +81,12 @@ event, status = __import__("struct").unpack("=hi", monitor.recv_multipart()[0])
 print(event == zmq.EVENT_HANDSHAKE_FAILED_AUTH, status)
 """
 WITHIN_S = 120
-TOO_LONG_S = 40  # how long a run waits; enough for workers on a busy machine
+TOO_LONG_S = 40  # a run waits this long because workers start slowly on a busy machine
 
 
 @pytest.fixture
 def token_file(tmp_path):
-    """Return a function that writes a token to a file and returns its path."""
+    """Return a function that writes a token to a file and returns the file's path."""
 
     def token_file(token):
         (file := tmp_path / token[:8]).write_text(f"{token}\n")
@@ -167,7 +167,7 @@ def test_workers_share_the_load(cli, expecting, worker, tmp_path):
         for where in re.findall(r"loadtests worker (\S+)\n", errors) * 2
     ]
     found = {trial["test"]: trial["result"] for trial in trials(tmp_path / "run")}
-    assert found["latency"]["planned"] >= 200, errors  # slices are longer if the server pauses
+    assert found["latency"]["planned"] >= 200, errors  # more than 200 if the server's pauses make slices longer
     for result in found.values():
         assert result["ok"] == result["planned"] > 0
         assert all(part["planned"] for part in result["generator"])
@@ -190,17 +190,17 @@ def test_only_master_and_server_listen(cli, under_way, free_port):
         sockets = psutil.net_connections("tcp")
         listening = {one.laddr for one in sockets if one.status == psutil.CONN_LISTEN and one.laddr.port == free_port}
         for process in cli.processes():
-            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # ended, or only visible to root
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # ended, or only root may inspect it
                 seen = " ".join([*process.cmdline(), *process.environ().values()])
                 assert TOKEN not in seen
                 assert WORKERS_TOKEN not in seen
                 listening |= {one.laddr for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
         return listening
 
-    wait_for(lambda: found() == expected, "unexpected listening sockets")  # the self-test also listens
+    wait_for(lambda: found() == expected, "unexpected listening sockets")  # the self-test listens only for a short time
     know_token = [*workers, *running(cli, cluster.MASTER), *running(cli, "--expect-workers")]
     hidden = [process for process in know_token if Path(f"/proc/{process.pid}/environ").stat().st_uid == 0]
-    assert len(hidden) >= 4 or sys.platform != "linux"  # only root can read their memory
+    assert len(hidden) >= 4 or sys.platform != "linux"  # only root can read the memory of these processes
     impostor = [sys.executable, "-c", IMPOSTOR, str(free_port), WORKERS_TOKEN]
     assert subprocess.check_output(impostor, text=True) == "True 400\n"
     run.send_signal(signal.SIGINT)
@@ -340,7 +340,7 @@ def test_dry_run_does_not_wait(command):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("module", ["loadtests.engines.load_token", "gevent", "gevent.hub", "locust.runners"])
-def test_signal_during_imports_is_handled(number, module):
+def test_signal_during_imports_ends_worker(number, module):
     command = [sys.executable, "-c", SIGNALLED, "worker", "127.0.0.1:1", str(int(number)), module]
     done = subprocess.run(command, cwd=ROOT, input=WORKERS_TOKEN, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "error: interrupted\n")

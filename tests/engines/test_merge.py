@@ -70,7 +70,7 @@ def test_merged_second_covers_all_processes():
     assert (second.t, second.sent, second.ok) == (0, 100, 100)
     assert second.ends == {"200": 99, "stale": 1, "timeout": 2}
     assert (second.p50_ms, second.p95_ms, second.p99_ms) == pytest.approx((1.0, 2.5, 900), rel=0.01)
-    assert second.heat == ((1.0, 90), (2.0, 6), (700.0, 4))  # grouped into the steps of a heat map
+    assert second.heat == ((1.0, 90), (2.0, 6), (700.0, 4))  # the times are rounded to the steps of a heat map
 
 
 def test_heat_steps_cover_all_times():

@@ -24,7 +24,7 @@ def row(result, name):
 
 
 def expected(count):
-    """Return the number of QUICK and of SLOW requests among the first ``count`` requests of the mix."""
+    """Return the numbers of QUICK and SLOW requests among the first ``count`` requests of the mix."""
     found = Counter(order([QUICK.weight, SLOW.weight], seed=2016)[:count])
     return [found[0], found[1]]
 
@@ -102,7 +102,7 @@ def test_methods_and_headers_are_sent(measured, server):
 def test_connection_stays_open_across_requests(measured, server, request_):
     result = measured(Load(server.url, (request_,), connections=1, duration_s=0.3))
     assert result.ok > 5
-    assert server.opened() <= 2  # the load's connection, and this query's
+    assert server.opened() <= 2  # at most one connection in addition to the load's
 
 
 @pytest.mark.parametrize("processes", [1, 2])

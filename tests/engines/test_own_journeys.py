@@ -109,7 +109,7 @@ RECORDED = [
 ]
 
 
-def test_recording_is_walked_completely(walked, tmp_path):
+def test_recorded_journey_is_completed(walked, tmp_path):
     file = tmp_path / "survey.json"
     file.write_text(json.dumps({"schema_name": "questionnaire", "schema_url": "", "requests": RECORDED}))
     result, counts = walked(converted("journey", file).text)

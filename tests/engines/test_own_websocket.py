@@ -37,7 +37,7 @@ def test_match_pattern_selects_the_delivery(measured, conversing):
         result = measured(load(server, "echo", dataclasses.replace(ACKNOWLEDGED, match=match)))
         assert result.response_time_ms["p50"] >= 100
         assert counts(result.deliveries) == (50, 50, 0, 0, 0)
-    ending = dataclasses.replace(OWN_ROOM, match='"text": "$ID"}')  # no message ends like this
+    ending = dataclasses.replace(OWN_ROOM, match='"text": "$ID"}')  # no message ends with this pattern
     result = measured(load(server, "echo", ending, rate=10.0, timeout_s=1.0))
     assert (result.ok, counts(result.deliveries)) == (0, (10, 0, 10, 0, 0))
 
@@ -68,7 +68,7 @@ def test_path_and_subprotocol_are_supported(measured, conversing):
     assert (result.ok, result.errors) == (50, {})
 
 
-def test_idle_connections_send_the_first_messages(measured, conversing):
+def test_idle_connection_sends_first_message(measured, conversing):
     server = conversing("chat")
     result = measured(load(server, "idle", receivers=5, rate=0, duration_s=0.2))
     assert (result.connections.opened, server.counts()["messages"]) == (5, 5)

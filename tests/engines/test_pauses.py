@@ -56,9 +56,9 @@ def pausing():
         server.server_close()
 
 
-# Answers take much longer than their CPU time, and arrivals are regular, because a busy machine or random arrivals
-# would change the results of 30 s by more than WITHIN. The pauses are regular too, so all slices could start at the
-# same distance from a pause. For this reason, the settling times before slices are spread over the time between two
+# A busy machine or random arrivals would change the results of 30 s by more than WITHIN. For this reason, answers take
+# much longer than their CPU time, and arrivals are regular. The pauses are also regular, so all slices could start at
+# the same distance from a pause. To prevent this, the settling times before slices are spread over the time between two
 # pauses.
 @pytest.mark.parametrize(("answer_s", "pause_s", "every", "rate"), [(0.008, 0.3, 40, None), (0.005, 0.3, 21, 40)])
 def test_slices_contain_their_share_of_pauses(pausing, answer_s, pause_s, every, rate):
@@ -67,7 +67,7 @@ def test_slices_contain_their_share_of_pauses(pausing, answer_s, pause_s, every,
     def make(slices):
         with get("openloop").generator() as maker:
             prepared = maker.prepare(Load.of_url(pausing(answer_s, pause_s, every), rate=rate, duration_s=WHOLE_S))
-            for place in range(slices):  # multiples of the golden ratio are spread evenly
+            for place in range(slices):  # the golden ratio spreads the settling times evenly
                 prepared.measure(WHOLE_S / slices, settle_s=0.1 + place * 1.618 % 1 * between_s)
             return prepared.result()
 

@@ -26,7 +26,7 @@ get(sys.argv[1]).run(load(*sys.argv[1:]), Watch(lambda row: print("second", flus
 
 
 def load(engine, url):
-    """Return a load of ten minutes, with two processes if the engine supports several."""
+    """Return a load of ten minutes. The load has two processes if the engine supports more than one process."""
     users = Users(str(journeys.known()["questionnaire"]), "/questionnaire/", (0.01, 0.03), 4)
     options = {"users": users} if engine == "locust" else {"rate": 50}
     return Load.of_url(url, duration_s=600, processes=1 if engine == "loadtest" else 2, **options)

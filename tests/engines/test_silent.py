@@ -14,7 +14,7 @@ SILENT = 3
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """A server that closes its first connection, and doesn't answer requests until this client has reconnected."""
+    """A server that closes its first connection, and answers no requests until the disconnected client reconnects."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -45,7 +45,7 @@ def server():
         thread = Thread(target=server.serve_forever)
         thread.start()
         yield server
-        server.all_came.set()  # otherwise a failed test would never end
+        server.all_came.set()  # let the handlers end, because a failed test would never end otherwise
         server.shutdown()
         thread.join()
 

@@ -165,13 +165,13 @@ def test_slow_clients_are_counted_separately(streamed, processes):
 
 
 def test_invalid_streams_are_refused():
-    with pytest.raises(UserError, match="from 1 to 60,000 streams at once, not 0"):
+    with pytest.raises(UserError, match="simultaneous streams must be from 1 to 60,000, not 0"):
         EventStreams(Request("streams"), 0, EVENTS, EVERY_S)
     one = EventStreams(Request("streams"), 1, EVENTS, EVERY_S)
     for options, says in (
         ({"protocol": "events", "streams": one, "processes": 2}, "1 stream cannot be shared by 2 processes"),
-        ({"protocol": "events"}, "streams are for the protocol events"),
-        ({"streams": one}, "streams are for the protocol events"),
+        ({"protocol": "events"}, "only the protocol events must have streams"),
+        ({"streams": one}, "only the protocol events must have streams"),
     ):
         with pytest.raises((UserError, ValueError), match=says):
             Load.of_url("http://127.0.0.1:1/", rate=10, **options)

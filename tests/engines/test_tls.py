@@ -35,7 +35,7 @@ def certificate(folder):
 
 @pytest.fixture
 def loaded(tmp_path):
-    """Return a function that sends a load to the TLS server and returns the result and the server's counts.
+    """Return a function that runs a load against the TLS server and returns the result and the server's counts.
 
     The returned function has three attributes: the server's origin, a function that returns the counts, and the file of
     the certificate.

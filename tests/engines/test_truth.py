@@ -22,7 +22,7 @@ def test_known_service_time_is_measured(measured, server):
     assert 100 <= result.service_time_ms["p50"] <= result.response_time_ms["p50"]
     assert result.response_time_ms["p50"] <= result.response_time_ms["p99"] <= result.response_time_ms["max"]
     # The last five of the 100 answers arrive after the end of the schedule. The rate doesn't cover the time before the
-    # first answer, which is at least 0.1 s. Times are rounded.
+    # first answer, which is at least 0.1 s. The lower limit is 1.999 s instead of 2 s, because times are rounded.
     in_time = sum(row.ok for row in result.timeline if row.t < 2)
     assert in_time <= 95
     assert 1.999 - result.response_time_ms["max"] / 1000 <= in_time / result.rate <= 1.9
@@ -37,12 +37,12 @@ def test_interim_responses_are_not_counted(measured, server, codes):
     load = Load(server.url, (request,), (b"HTTP/1.1 100 X",), rate=400, duration_s=0.5, connections=4)
     result = measured(load)
     assert (result.planned, result.ok, result.errors) == (200, 200, {})
-    assert server.opened() - opened <= 4 + 1  # the query opens a connection as well
+    assert server.opened() - opened <= 4 + 1  # the first query also opened a connection
 
 
 def test_waits_for_frozen_server_are_measured(measured, freezing_server):
-    # A fifth of the requests is sent while the server is frozen, and waits for 0 to 1,000 ms. So half of all requests
-    # don't wait. 90% wait for less than 500 ms, 95% for less than 750 ms, and 99% for less than 950 ms.
+    # A fifth of the requests is sent while the server is frozen, and waits for 0 to 1,000 ms. The other requests don't
+    # wait. So 90% of all requests wait for less than 500 ms, 95% for less than 750 ms, and 99% for less than 950 ms.
     result = measured(Load.of_url(f"{freezing_server.url}/ok", rate=200, duration_s=10))
     assert result.planned == result.ok == 2000
     response = result.response_time_ms
@@ -76,8 +76,8 @@ def test_frozen_generator_reports_its_delay(server, generators):
 
 
 def test_response_time_includes_connection_wait(measured, server):
-    # The connection is used for ten requests of 100 ms per second, but 20 are scheduled. So the last of the 40 requests
-    # waits for 2 s.
+    # The connection can only transmit ten requests of 100 ms per second, but 20 requests per second are scheduled. So
+    # the last of the 40 requests waits for 2 s.
     result = measured(Load.of_url(f"{server.url}/after/100", rate=20, duration_s=2, connections=1, timeout_s=20))
     assert result.planned == result.ok == 40
     assert result.waited >= 38

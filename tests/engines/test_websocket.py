@@ -83,9 +83,9 @@ def test_echo_to_another_process_is_stray(conversing, dialect):
 
 
 def test_late_echo_is_still_counted(measured, conversing):
-    server = conversing(late=5)  # each fifth message is delayed by 600 ms
+    server = conversing(late=5)  # every fifth message is delayed by 600 ms
     result = measured(server.load("echo", rate=10, duration_s=2, connections=1, timeout_s=0.2))
-    # The 5th, 10th and 15th messages arrive after their timeout. The load ends before the 20th arrives.
+    # The 5th, 10th and 15th messages arrive after their timeout. The load ends before the 20th message arrives.
     assert (result.planned, result.ok, result.errors, result.unfinished) == (20, 16, {"timeout": 3}, 1)
     assert counts(result.deliveries) == (20, 19, 1, 0, 3)
     assert result.deliveries.lag_ms["max"] >= 600

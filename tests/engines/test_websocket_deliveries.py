@@ -81,7 +81,7 @@ def test_shared_room_has_no_stray_messages(measured, conversing):
 
 def test_late_duplicates_are_counted(measured, conversing):
     for listens_s, again in ((0.0, 0), (1.0, 1)):
-        server = conversing(again=20)  # repeats the last message, after all messages have arrived
+        server = conversing(again=20)  # repeats the last message after all messages have arrived
         result = measured(server.load("echo", rate=RATE, duration_s=0.1, connections=CONNECTIONS, listens_s=listens_s))
         assert (result.ok, result.deliveries.duplicate) == (20, again)
 
@@ -93,7 +93,7 @@ def broadcast(server, **options):
 
 @pytest.mark.parametrize("processes", exhaustive_but((2,), [1, 2]))
 def test_slowest_receiver_sets_the_last_lag(conversing, processes):
-    server = conversing(late=8)  # delays 1 of the 4 deliveries of each second message by 600 ms
+    server = conversing(late=8)  # delays one of the four deliveries of every second message by 600 ms
     result = broadcast(server, receivers=4, rate=20, processes=processes)
     found = result.deliveries
     assert (found.expected, found.missing, found.messages, found.whole) == (80, 0, 20, 20)
@@ -166,7 +166,7 @@ def test_misdirected_chat_message_is_stray(conversing):
         pytest.param(2, [40, 40, 0], marks=pytest.mark.exhaustive),
     ],
 )
-def test_results_with_several_processes_are_equal(conversing, rooms, planned):
+def test_process_count_does_not_change_results(conversing, rooms, planned):
     server = conversing(drop=40)
     talk = {"receivers": 13, "rooms": rooms, "connections": 2, "processes": len(planned)}
     result = broadcast(server, rate=50 * rooms, duration_s=0.8, **talk)

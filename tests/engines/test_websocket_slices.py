@@ -80,7 +80,7 @@ def test_lost_connections_reopen_before_slices(in_slices, conversing, does, rece
     result, _ = in_slices(load, 2, server.kick)
     assert (result.connections.opened, result.connections.lost) == (held, 2 * held)
     assert result.connections.reason == "the server closed the connection with 1001 restarting"
-    assert server.counts()["handshakes"] == 2 * held  # not reopened after the last slice
+    assert server.counts()["handshakes"] == 2 * held  # the client reopens no connection after the last slice
     assert (result.ok, result.errors) == (ok, {})
     found = result.deliveries
     assert (found and (found.expected, found.missing)) == deliveries

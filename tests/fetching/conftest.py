@@ -21,7 +21,7 @@ from tests.fixtures.fetches import Fetcher, Origin  # noqa: E402
 
 @pytest.fixture
 def origin():
-    """Return a function that starts an origin that plays a recipe."""
+    """Return a function that starts an origin with a recipe."""
     with contextlib.ExitStack() as stack:
 
         def play(recipe):

@@ -109,7 +109,7 @@ def test_cancelled_fetch_frees_its_connection(origin, fetcher):
     client = fetcher(playing.url, pool_size=1, timeout_s=PATIENCE_S)
     fetching, waiting = client.begin(), client.begin()
     wait_for(lambda: client.shown == (1, 1) and playing.counts()["in_flight"] == 1)
-    waiting.cancel()  # one at a time, because of a problem of HTTPX (docs/slow-origin.rst)
+    waiting.cancel()  # cancel one fetch at a time, because of a problem of HTTPX (docs/slow-origin.rst)
     wait_for(lambda: client.shown == (1, 0))
     fetching.cancel()
     assert wait_for(lambda: playing.counts()["fates"].get("gone"))

@@ -1,4 +1,4 @@
-"""Test the environment variables of the fetching views, which the project and the harness must check equally."""
+"""Test the environment variables of the fetching views, which the project and harness must check in the same way."""
 
 from pathlib import Path
 
@@ -49,8 +49,8 @@ def test_variables_become_settings(name, value, field, expected):
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
-def test_invalid_setting_is_refused_by_both(name, value):
-    with pytest.raises(ImproperlyConfigured, match=f"{name} is "):
+def test_invalid_setting_is_refused_everywhere(name, value):
+    with pytest.raises(ImproperlyConfigured, match=f"{name} must be "):
         project.fetching({name: value})
     assert not knobs.KNOBS[name].fits(value)
 
@@ -60,7 +60,7 @@ def test_empty_variable_means_default():
     assert project.fetching({"RUN_DIR": "/run/x"}).url_file == Path("/run/x/origin.url")
 
 
-def test_harness_and_project_have_same_values():
+def test_harness_matches_the_project():
     assert set(project.CLIENTS) == set(harness.CLIENTS) == {*clients.OF_THREADS, *clients.OF_LOOPS}
     assert tuple(clients.OF_THREADS) == harness.SYNCHRONOUS
     assert tuple(clients.OF_LOOPS) == harness.ASYNCHRONOUS

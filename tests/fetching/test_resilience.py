@@ -18,7 +18,7 @@ LATE, FULL = NotInTime(), Exhausted()
 def went(resilience, *results):
     """Return the steps of a resilient fetch, and the answer that it delivers.
 
-    ``results`` are the results of its fetches, and of the search for a stale copy.
+    ``results`` contains the result of each fetch, and of the search for a stale copy.
     """
     course, results = resilience.course(), list(results)
     steps, result = [], None
@@ -116,7 +116,7 @@ def fetched(breaker, failed):
 
 @pytest.mark.parametrize(
     ("course", "state"),
-    [  # F: a failed fetch, a dot: a successful fetch, ?: a cancelled fetch, >: a pause of 2.1 s
+    [  # F is a failed fetch, a dot is a successful fetch, ? is a cancelled fetch, and > is a pause of 2.1 s
         ("FF.FF", "closed"),
         ("FF.FFF", "open"),
         ("FFF>F", "open"),

@@ -55,7 +55,7 @@ def test_origin_url_replaces_the_service(origin):
 
 @pytest.mark.exhaustive
 def test_check_supports_fetching_views(cli):
-    cli.env |= {"FETCH_TIMEOUT": "0.05"}  # `check` ignores it, because a slow machine isn't a difference
+    cli.env |= {"FETCH_TIMEOUT": "0.05"}  # `check` ignores this limit, so that a slow machine causes no difference
     code, printed, errors = cli.run("check", "gunicorn", "uvicorn", "--path", "/fetch", "--path", "/either/fetch")
     assert code == 0, printed + errors
     assert "2 requests to each of 2 setups: 0 differences" in printed

@@ -127,8 +127,8 @@ def test_disconnected_client_cancels_the_fetch(origin, served, path):
     assert (clients._gauge().in_use, clients._gauge().waiting) == (0, 0)
 
 
-def test_async_view_over_wsgi_disconnects(origin, served):
-    """Check that the connections are closed, because the event loop and its pool end with the request."""
+def test_wsgi_closes_async_view_connections(origin, served):
+    """Over WSGI, the event loop and the event loop's pool of connections end with each request."""
     playing = origin(WELL)
     served(playing.url)
     assert [Client().get("/async/fetch").status_code for _ in range(3)] == [200] * 3

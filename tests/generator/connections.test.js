@@ -3,7 +3,8 @@ import { test } from 'node:test';
 
 import { Server, made } from './simulated.js';
 
-/** Return the times at which each connection was used. A pause at the start opens all ten connections. */
+/** Return the times at which each connection was used. The server's pause at the start causes the load to open all
+ * ten connections. */
 function uses(rate, wholeMs) {
   const server = new Server({ eachMs: 1, pauseMs: 15_000 / rate, every: 20, random: false });
   server.next = () => Infinity; // a single pause

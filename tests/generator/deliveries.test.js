@@ -7,7 +7,7 @@ import { Deliveries } from '../../loadtests/generator/deliveries.js';
 
 const MS = 1000; // microseconds
 
-/** Expect messages 0, 1, 2, ... of the stream 'a' at receiver 1. Message k is due at 100 k ms. */
+/** Expect messages 0, 1, 2, ... of the stream 'a' at receiver 1. Message k is due at 100 ms × k. */
 function expecting(count) {
   const deliveries = new Deliveries();
   for (let number = 0; number < count; number++) {
@@ -120,7 +120,7 @@ test('messages to a lost receiver stay missing, and aren\'t awaited', () => {
   assert.deepEqual([deliveries.awaited, deliveries.underWay, deliveries.missing], [0, 0, 4]);
 });
 
-/** Send message k of the stream 'a' to receivers 1, 2, 3, ... It is due at 100 k ms. */
+/** Send a message of the stream 'a' to receivers 1, 2, 3, ... Message k is due at 100 ms × k. */
 function publish(deliveries, number, receivers) {
   deliveries.publish(Array.from({ length: receivers }, (_, k) => ({ name: k + 1 })), 'a', number, 100 * number);
 }

@@ -3,13 +3,14 @@ import { test } from 'node:test';
 
 import { Outage } from '../../loadtests/generator/outage.js';
 
-/** Return the outage in requests that are 25 ms apart: `.` is an answer, `x` a failure, and `|` a new slice. */
+/** Return the longest outage in ms. The requests are 25 ms apart. A `.` means an answer, an `x` means a failure, and a
+ * `|` starts a new slice. */
 function outage(requests) {
   const found = new Outage();
   requests.split('|').forEach((slice, place) => {
     found.startSlice();
     const ends = [...slice].map((end, number) => [place * 1e6 + number * 25, end === '.']);
-    ends.reverse().forEach(([intended, ok]) => found.add(intended, ok)); // the last request ends first
+    ends.reverse().forEach(([intended, ok]) => found.add(intended, ok)); // requests may end in reverse order
   });
   return found.longestMs();
 }

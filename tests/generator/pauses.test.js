@@ -41,7 +41,7 @@ test('a slice without a pause has its planned length', () => {
 test('only the pauses make the slices of a closed loop longer', () => {
   const server = new Server({ eachMs: 0.67, pauseMs: 30, every: 60, random: false });
   const { duration_s } = made(server, { rate: null, wholeMs: 10_000, sliceMs: 500, settleMs: 100, connections: 32 });
-  // Of the 30 ms without answers after each 40 ms of answers, 20 ms count as a pause.
+  // After each 40 ms of answers, no answers arrive for 30 ms. 20 ms of this time count as a pause.
   assert.ok(duration_s < 15, `${duration_s} s`);
 });
 

@@ -15,7 +15,7 @@ test('data may have waited since this turn started, or since the previous turn i
   delay.begin();
   const began = delay.since;
   work(5);
-  delay.begin(); // the event loop's next event in this turn
+  delay.begin(); // the next event in the same turn of the event loop
   assert.equal(delay.since, began);
   assert.ok(delay.waited(nowMs()) >= 5);
   await turn();

@@ -13,7 +13,7 @@ const origin = now - performance.now();
 let events = [];
 let number = 0;
 
-/** Call a function after this time. A binary heap orders the functions quickly, because there are many. */
+/** Call a function after this time. A binary heap is fast enough for the large number of functions. */
 function after(ms, act) {
   const event = { at: now + Math.max(0, ms), number: number++, act };
   let place = events.push(event) - 1;

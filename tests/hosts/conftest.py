@@ -11,7 +11,7 @@ from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, trials
 
 @pytest.fixture
 def study(request, tmp_path):
-    """Return a function that fills in the module's STUDY with its DEFAULTS and given values, and writes a file."""
+    """Return a function that writes the test module's STUDY to a file, with given values and the module's DEFAULTS."""
 
     def study(**values):
         file = tmp_path / "study.toml"
@@ -38,7 +38,7 @@ def measured(away, study, folder):
         options = (*options, "--output", folder, "--ignore-busy")
         code, printed, errors = away.run("run", study(**values), *options, timeout=250)
         away.wait_until_nothing_runs()
-        assert code == 0, errors  # even for unverified figures, because other tests use the machine
+        assert code == 0, errors  # unverified figures are allowed, because other tests use the machine
         return " ".join(printed.split()), json.loads((folder / "run.json").read_text()), trials(folder)
 
     return measured
@@ -46,7 +46,7 @@ def measured(away, study, folder):
 
 @pytest.fixture(scope="module")
 def machines(request, tmp_path_factory):
-    """Provide other machines, and prepare the machines in PREPARED.
+    """Provide other machines, and prepare the machines in the test module's PREPARED.
 
     ``printed`` is the output of the last preparation.
     """
@@ -63,14 +63,17 @@ def machines(request, tmp_path_factory):
 
 @pytest.fixture
 def away(cli, machines):
-    """Return the fixture cli with the variables for the other machines."""
+    """Return the fixture ``cli`` with the environment variables for the other machines."""
     cli.env.update(machines.environment)
     return cli
 
 
 @pytest.fixture
 def at_hand(command, machines, monkeypatch):
-    """Return the command line in this process, for commands that open no connection, or that close it."""
+    """Return the fixture ``command`` with the environment variables for the other machines.
+
+    The commands run in the test's process, so they must not leave a connection open.
+    """
     for name, value in machines.environment.items():
         monkeypatch.setenv(name, value)
     return command
@@ -116,5 +119,5 @@ def second(pair):
 
 @pytest.fixture(scope="module")
 def third(second):
-    """Provide the servers' machine and three clients, of which two are prepared."""
+    """Provide the servers' machine and three clients. Two of the clients are prepared."""
     return add_client(second, "third")

@@ -49,7 +49,7 @@ class Own(Journey):
         self.get("/", "front")
         self.think()
 """
-# The program that runs on the other machine, but with short waits.
+# The program of a worker on another machine, but with shorter time limits.
 IMPATIENT = """
 from loadtests.cluster import worker
 worker.FREE_WITHIN_S, worker.REACHED_WITHIN_S = 0.5, 1
@@ -85,7 +85,7 @@ def begun(away, study, folder):
 
 
 @pytest.mark.parametrize("interleave", ["true", "false"], ids=["interleaved", "in one piece"])
-def test_two_clients_send_one_schedule(measured, folder, interleave):
+def test_two_clients_share_one_schedule(measured, folder, interleave):
     printed, record, found = measured(*HOSTS, test=LATENCY.format("2s"), interleave=interleave)
     assert f"and {OtherMachine.second} (" in printed
     [client] = record["clients"]
@@ -116,11 +116,11 @@ def test_users_come_from_two_machines(measured, tmp_path, who):
     seen = result["journeys"]
     if who == "rate = 4":
         came = seen["completed"] + seen["under_way_last"] - seen["under_way_first"]
-        assert (came, seen["broken_off"]) == (12, 0)  # arrived in the measured time
+        assert (came, seen["broken_off"]) == (12, 0)  # the users who arrived in the measured time
     else:
         assert seen["completed"] > 0
     assert result["ok"] == result["planned"] > 0
-    assert [one["machine"] for one in result["generator"]] == ["", ""]  # SSH leads back to this machine
+    assert [one["machine"] for one in result["generator"]] == ["", ""]  # the fake ssh program uses this machine
     here, there = (one["planned"] for one in result["generator"])
     assert here + there == result["planned"]
     assert (min(here, there) > 0) == (who != "users = 1")

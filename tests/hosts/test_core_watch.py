@@ -20,7 +20,7 @@ def watch(monkeypatch):
 
 
 def result(watch, *messages):
-    """Return the conditions in a generator's result after these messages to the generator and events from it."""
+    """Pass a generator's messages and events to the watch. Return the conditions that the watch adds to the result."""
     for message in messages:
         (watch.on_event if "event" in message else watch.on_message)(message)
     event = {"event": "result"}

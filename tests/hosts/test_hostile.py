@@ -25,7 +25,7 @@ from tests.fixtures.hostile import changed
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Answer each method with its value in the file. A value that isn't text is a program.
+# A fake ssh program that answers each method with the method's line in the file ``answers``.
 SSH = """#!{python} -IS
 import json, os, sys
 sys.stdin = open(0, encoding="utf-8")
@@ -51,7 +51,7 @@ HONEST = {
 
 
 class FakeHost:
-    """A host that a program called ssh imitates, with a minimal server on the servers' port."""
+    """A host that a fake ssh program imitates, with a minimal server on the servers' port."""
 
     where = "ssh://hostile"
 
@@ -145,7 +145,7 @@ def test_host_texts_contain_no_control_characters(command, host):
     suppress_health_check=list(HealthCheck),
 )
 @given(answers=changed(HONEST))
-def test_random_answer_is_handled(command, host, answers):
+def test_random_answer_causes_no_crash(command, host, answers):
     host.answers(**{method: reply(value) for method, value in answers.items() if method in HONEST})
     code, printed, errors = command("hosts", "check", host.where)
     assert code in (0, 1)

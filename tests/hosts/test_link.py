@@ -197,7 +197,7 @@ except ClientGone:
 
 
 def test_silent_connection_ends_the_agent():
-    """If the network is cut, the agent's standard input stays open for hours."""
+    """If the network is cut, the agent must notice the silence, because its standard input stays open for hours."""
     process = subprocess.Popen(
         [sys.executable, "-c", SILENT], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -35,7 +35,7 @@ GUNICORN, REDIS = '"gunicorn"', '"daphne-redis"'
 DEFAULTS = {"setup": GUNICORN, "interleave": "true"}
 WITHIN_S = 60
 WHOLE_RUN_S = 12.0  # approximate duration of a run with one trial of two seconds
-# Print the ports of an address that answer.
+# Prints the open TCP ports of an address.
 SCAN = """
 import socket, sys
 for port in range(1, 65_536):
@@ -88,7 +88,7 @@ def test_short_network_loss_invalidates_one_trial(pair, command, folder):
     wait_for(lambda: pair.measures(folder), "no load")
     pair.cable("down")
     try:
-        # The agent receives no message, but notices that its client is gone, and ends everything that it started.
+        # The agent receives no message, but notices that its client is gone, and ends all programs that it started.
         pair.wait_until_nothing_runs_there()
     finally:
         pair.cable("up")
@@ -187,7 +187,7 @@ def test_events_on_other_machines_are_recorded(second, command, folder):
     ("names", "setup", "options", "says"),
     [
         (1, GUNICORN, ["--clients", "ssh://second"], "ssh://second and ssh://server are the same machine"),
-        # The agent for Redis has already locked that machine for the run.
+        # The agent for Redis has already locked the machine ssh://second for the run.
         (
             2, REDIS, ["--services", "redis=ssh://second", "--clients", "ssh://root@second"],
             "ssh://root@second: another run or `hosts prepare` is using the machine",

@@ -39,7 +39,7 @@ OTHERS_PIDS = 1 << 22  # larger than any pid on Linux (proc(5), pid_max)
 
 
 def of(service, trial):
-    """Return the service's row in the table of costs."""
+    """Return the record of the service's process in a trial."""
     [row] = [row for row in trial["processes"] if row["role"] == service]
     return row
 
@@ -75,7 +75,7 @@ def test_resumed_run_uses_remote_sessions(away, measured, folder):
     _, _, errors = away.run("run", "--resume", folder, "--ignore-busy")
     trial = trials(folder)[-1]  # a second trial, if the machine disturbed the first trial
     assert trial["result"]["ok"] > 0, errors
-    assert trial["result"]["examples"] == {}  # otherwise, the reason for the failure
+    assert trial["result"]["examples"] == {}  # a failure would add its reason
     assert of("redis", trial)["pid"] > OTHERS_PIDS
     assert of("redis", trial)["cpu_s"] > 0
 
@@ -168,7 +168,7 @@ def test_hosts_file_names_all_machines(away, measured, hosts_file):
     [
         ("servers = 'ssh://a'", ("--servers", "ssh://a"), "contains all hosts. Leave out --servers, --clients and"),
         ("server = 'ssh://a'", (), "server: is not a known key. Did you mean servers? Allowed: clients, servers, serv"),
-        ("services = { redis = 6379 }", (), "services.redis: is 6379. A text is needed"),
+        ("services = { redis = 6379 }", (), "services.redis: must be a text, not 6379"),
         ("clients = ['ssh://a']", (), "--clients only works with servers on another machine. Add --"),
     ],
 )
@@ -201,7 +201,7 @@ def test_remote_service_uses_no_server_cores():
 
 
 @pytest.mark.skipif(redis.executable() is None, reason="there is no Redis here (apt-get install redis-server)")
-def test_existing_redis_is_measured_not_stopped(away, measured, unused_port):
+def test_existing_redis_is_not_stopped(away, measured, unused_port):
     options = ("--port", str(unused_port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
     away.env["REDIS_URL"] = f"redis://127.0.0.1:{unused_port}/0"
     with subprocess.Popen([redis.executable(), *options], stdout=subprocess.DEVNULL) as process:

@@ -60,7 +60,7 @@ def test_prepare_copies_files_and_marker(machines):
     marker = json.loads((machines.files / "marker.json").read_text())
     assert len(marker["token"]) == 32
     assert (machines.files / "marker.json").stat().st_mode & 0o077 == 0
-    assert machines.files.stat().st_mode & 0o777 == 0o700  # the remote shell's umask is 000
+    assert machines.files.stat().st_mode & 0o777 == 0o700  # although the remote shell's umask is 000
     look = f"{machines.where} is prepared; check it with: python -m loadtests hosts check {machines.where}"
     assert look in machines.printed
     assert "all common packages have the same versions" in machines.printed
@@ -165,8 +165,8 @@ def test_taken_remote_port_is_reported(away, machines, study):
 @pytest.mark.parametrize(
     ("variable", "value", "says"),
     [
-        ("BIND", "127.0.0.1", "BIND only works for servers on this machine. Unset it"),
-        # No interface has this address, and there is no IPv4 address.
+        ("BIND", "127.0.0.1", "BIND only works for servers on this machine. Unset BIND"),
+        # No interface has this IPv6 address, so there is no IPv4 address to use instead.
         (
             "CAME_BY",
             "2001:db8::1 40000 2001:db8::2 22",

@@ -49,7 +49,7 @@ def test_interrupt_during_answer_is_raised(free_port):
 
 
 def kill_the_guard(supervised, below, *groups):
-    """Start groups, kill their guard, and query the groups until an error. Add the guard's processes to ``below``."""
+    """Start groups, add the guard's processes to ``below``, kill the guard, and query the last group until an error."""
     for group in groups:
         supervised.start(group)
     [guard] = [one for one in psutil.Process().children() if "guard.py" in " ".join(one.cmdline())]

@@ -36,7 +36,7 @@ def test_redirect_returns_its_parameters():
     assert check(Shown(location="/orders/7/7/lines/x-1/?a=b")) is None
     assert ids == {"order": "7", "line": "x-1"}
     failure = check(Shown(location="/accounts/login/?next=/orders/"))
-    assert (failure.kind, failure.text) == ("status", f"it redirects to /accounts/login/ instead of {route}")
+    assert (failure.kind, failure.text) == ("status", f"the answer redirects to /accounts/login/ instead of {route}")
     assert check(Shown(location="/orders/7/8/lines/x/?a=b")) is not None
     assert "nowhere" in check(Shown()).text
 

@@ -35,18 +35,18 @@ def times(spread):
     return Histogram.decode(spread["hdr"])
 
 
-def test_requests_during_the_load_count(recorder):
+def test_result_excludes_requests_outside_load(recorder):
     for ready in (BEGIN - 0.01, BEGIN, END - 0.01, END):
         ask(recorder, ready)
     found = recorder.measured(END + 1)
     assert (found["planned"], found["sent"], found["completed"], found["ok"]) == (2, 2, 2, 2)
-    # The first two requests were answered within the measured time, so this time includes their CPU time.
+    # The first two requests were answered during the load, so the load's CPU time includes their CPU time.
     assert found["rate"] == 0.2
     assert found["billed"] == 2
     assert found["duration_s"] == 10.0
 
 
-def test_response_time_starts_when_ready(recorder):
+def test_response_time_includes_send_lag(recorder):
     ask(recorder, BEGIN + 1, takes=0.2, late=0.3)
     spreads = recorder.measured(END)["spreads"]
     for name, us in (("response_time", 500_000), ("service_time", 200_000), ("send_lag", 300_000)):
@@ -54,7 +54,7 @@ def test_response_time_starts_when_ready(recorder):
     assert (spreads["response_time"]["max_us"], spreads["response_time"]["sum_us"]) == (500_000, 500_000)
 
 
-def test_running_requests_are_unfinished(recorder):
+def test_running_requests_are_reported_unfinished(recorder):
     recorder.sent(Step("page", "GET", BEGIN + 1, BEGIN + 1))
     recorder.sent(Step("page", "GET", END + 1, END + 1))
     found = recorder.measured(END + 5)
@@ -76,7 +76,7 @@ def test_routes_keep_order_of_appearance(recorder):
     assert times(routes[2]["response_time"]).percentile(50) == pytest.approx(200_000, rel=0.001)
 
 
-def test_journeys_ending_during_load_count(recorder):
+def test_journey_end_must_be_during_load(recorder):
     for due, at, failure in (
         (BEGIN - 5, BEGIN - 1, None),
         (BEGIN - 5, BEGIN + 1, None),
@@ -149,9 +149,10 @@ THINK_S = (1.0, 2.0)
 
 
 class Simulation:
-    """Simulate the users of a server that answers one request at a time, each in ``answer_s`` on average.
+    """Simulate the users of a server that answers one request at a time, in ``answer_s`` seconds on average.
 
-    The injector sends each request ``late_s`` too late. ``answers`` contains the times at which the server answered.
+    The injector sends each request ``late_s`` seconds too late. ``answers`` contains the times at which the server
+    answered.
     """
 
     def __init__(self, users, answer_s, late_s=0.0):
@@ -217,7 +218,7 @@ def test_formula_matches_simulated_server(users, answer_s):
     assert found.expected_per_s == pytest.approx(simulation.answered_per_s, rel=0.02)
     assert found.ended_per_s == pytest.approx(simulation.answered_per_s, rel=1e-9)
     assert "loop_disagrees" not in reasons(result)
-    assert found.think_ms == pytest.approx(750, rel=0.05)  # 1.5 s before every second request
+    assert found.think_ms == pytest.approx(750, rel=0.05)  # users think 1.5 s on average before every second request
     if users == 1:
         assert found.wait_ms == pytest.approx(1000 * answer_s, rel=0.2)
     if answer_s == 0.02:  # the server answers at most 50 requests per second

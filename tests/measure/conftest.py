@@ -12,7 +12,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def prepare(tmp_path, folder, bench_of):
-    """Return a function that creates the run folder for a study, which it receives as a table.
+    """Return a function that creates the run folder for a study. The function's argument is the study's table.
 
     Relative paths in the study refer to the test's folder.
     """

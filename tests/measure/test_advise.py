@@ -19,7 +19,8 @@ from tests.fixtures.bench import FakeTrials, SilentWatcher
 def trials():
     """Simulate trials whose rate increases with the number of workers, and is best with two threads.
 
-    Blocks differ much more than cells. The generator is late in the ``late`` cells, and ``broken`` cells don't start.
+    Blocks differ much more than cells. In the cells in ``late``, the generator is late. In the cells in
+    ``broken``, the setup doesn't start.
     """
     trials = FakeTrials(reason=lambda one: "server_did_not_start" if one.slot.label in trials.broken else None)
     trials.broken, trials.late = set(), set()
@@ -40,7 +41,7 @@ def plan(name="gunicorn", rate=None, max_time_s=600.0, path="/"):
     return search.plan(setups.find([name])[0], 1, path, rate, max_time_s)
 
 
-def test_workers_reach_twice_the_cores():
+def test_worker_counts_reach_twice_the_cores():
     assert search.workers(2) == ("1", "2", "3", "4", "5")
     assert search.workers(16) == ("1", "2", "3", "4", "5", "7", "9", "12", "16", "21", "28", "33")
 
@@ -54,7 +55,7 @@ def test_threads_are_tried_only_if_supported(name, knobs, connections):
     assert found.study.tests[0].pace.connections == connections
 
 
-def test_more_time_makes_more_blocks():
+def test_more_time_allows_more_blocks():
     blocks = [plan(max_time_s=seconds).first_blocks for seconds in (300, 600, 9e9)]
     assert blocks == [1, 2, search.MAX_FIRST_BLOCKS]
 
@@ -85,7 +86,7 @@ def halved(study):
     ("make", "says"),
     [
         (lambda: plan(max_time_s=60), r"the shortest search takes about 4\.\d minutes. Set a longer --max-time"),
-        (lambda: plan(path="x"), "path: is 'x'; it must start with '/'"),
+        (lambda: plan(path="x"), "path: must start with '/', not 'x'"),
         (lambda: plan(rate=-1), r"--rate -1: must be from 0\.1 to 1,000,000"),
         (
             lambda: halved(studies.load("first-look")),
@@ -94,7 +95,7 @@ def halved(study):
         (lambda: halved(studies.load("sweep")), r"^sweep has 2 tests \(latency and throughput\). A search needs "),
         (
             lambda: halved(sweep_of(tests={"latency": {"rate": "auto", "duration": "1s"}})),
-            "^mine: the rate of the test is 'auto'. Set it to a number$",
+            "^mine: the rate of the test is 'auto'. Set the rate to a number$",
         ),
     ],
 )
@@ -119,7 +120,7 @@ def run(trials, tmp_path, bench_of):
     return go
 
 
-def test_report_recommends_knobs_from_rounds(run, trials):
+def test_report_recommends_the_best_knobs(run, trials):
     found, outcome = run(plan(max_time_s=300))
     assert (outcome.pick, outcome.significant) == ("3w-2t", True)
     assert [number for number, _ in trials.attempts] == list(range(1, 53))

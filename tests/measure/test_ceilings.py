@@ -1,4 +1,4 @@
-"""Test rates that the run determines as a share of the slowest setup's throughput and uses for all setups."""
+"""Test the rate ``auto``. For all setups, it is a share of the slowest setup's throughput."""
 
 import pytest
 
@@ -20,8 +20,8 @@ SETUPS = ["gunicorn", "uvicorn", "daphne"]
 def ceilings(prepare, folder, bench_of, monkeypatch):
     """Return a function that creates the run folder of a study with ``rate = "auto"``.
 
-    The function's arguments are the changes to each setup's result, by setup, and the tests. The function returns the
-    tests and the ceilings in run.json.
+    The function's arguments are the tests, and a mapping from each setup to the changes of its result. The function
+    returns the tests and the ceilings in run.json.
     """
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
     ports, serve = {}, bench_of.serve
@@ -45,7 +45,7 @@ def answering(*rates):
 
 
 @pytest.mark.parametrize(("share", "rate"), [({}, 120.0), ({"share": 0.25}, 60.0)])
-def test_rate_is_rounded_share_of_slowest(ceilings, share, rate):
+def test_rate_is_share_of_slowest_setup(ceilings, share, rate):
     [test], found = ceilings(answering(1500.0, 700.0, 241.7), latency={**LATENCY, **share})
     assert (test.pace.rate, test.pace.auto) == (rate, share.get("share", 0.5))
     assert found == {"latency": {"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}}
@@ -77,7 +77,7 @@ def test_unresponsive_setups_leave_no_folder(ceilings, folder):
     assert not folder.exists()
 
 
-def test_unknown_rate_is_mentioned():
+def test_description_mentions_automatic_rate():
     study, known = (
         studies.parse({"setups": SETUPS, "blocks": 1, "tests": {"latency": {**LATENCY, "rate": rate}}}, "s", "s.toml")
         for rate in ("auto", 100)
@@ -90,11 +90,11 @@ def test_unknown_rate_is_mentioned():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"share": 1.5}, "tests.latency.share: is 1.5. A number between 0 and 1"),
+        ({"share": 1.5}, "tests.latency.share: must be a number between 0 and 1"),
         ({"rate": 100, "share": 0.5}, "tests.latency.share: is not a known key"),
     ],
 )
-def test_mistake_is_a_clear_error(changes, says):
+def test_invalid_share_is_a_clear_error(changes, says):
     with pytest.raises(UserError, match=says):
         studies.parse({"setups": SETUPS, "tests": {"latency": {**LATENCY, **changes}}}, "s", "s.toml")
 

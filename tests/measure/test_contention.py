@@ -37,7 +37,7 @@ def trial(label="gunicorn", *reasons, number=1, attempt=1, test="latency"):
 
 
 def judged(trials, labels=2, together=1):
-    """Return the number of trials before a TooBusy error and the error's message, or None without an error.
+    """Return the number of the trial that causes a TooBusy error, and the error's message. Otherwise, return None.
 
     ``together`` trials are measured at the same time.
     """
@@ -61,7 +61,7 @@ def test_four_disturbed_trials_stop_run():
     )
 
 
-def test_reason_ignores_other_machines_cores():
+def test_cores_of_other_machines_are_ignored():
     _, error = judged([trial("a", "service_taken"), trial("b", "service_taken")] * 2)
     assert error.endswith("choose a machine whose cores are not shared.")
     assert "just now" not in error
@@ -90,7 +90,7 @@ FOUR = [trial(label, LATE) for label in "abcd"]
         (FOUR * 2, {"labels": 4, "together": 4}, 8),
     ],
 )
-def test_stop_conditions(trials, options, number):
+def test_run_stops_only_if_disturbed(trials, options, number):
     found = judged(trials, **options)
     assert (found and found[0]) == number
 
@@ -137,7 +137,7 @@ def test_resumed_busy_run_stops_again(busy):
         assert busy.trials.attempts[-4:] == [(number, attempt) for number in (1, 2, 3, 4)]
 
 
-def test_invalid_trial_repeats_within_block(busy):
+def test_invalid_trial_is_repeated_within_block(busy):
     busy.trials.invalid = 1
     first, again = SilentWatcher(), SilentWatcher()
     assert execute(busy(), first) is RunOutcome.VALID
@@ -177,7 +177,7 @@ def test_stopped_command_leaves_a_report(busy, folder, capsys):
     assert Run.open(folder).record.ended is None
 
 
-def test_ignore_busy_continues_the_run(busy):
+def test_ignore_busy_option_continues_run(busy):
     assert carry_out(busy(), anyway=True) == (RunOutcome.UNVERIFIED, "")
     assert len(busy.trials.ran) == 4
     busy.trials.ran = []

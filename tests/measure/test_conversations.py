@@ -55,7 +55,7 @@ def bench(bench_of, differences, monkeypatch):
         ("socket.io", "async", ("socket.io", "/ws/")),
     ],
 )
-def test_setup_follows_its_own_dialect(bench, bench_of, dialect, consumer, spoken):
+def test_trial_uses_dialect_of_its_setup(bench, bench_of, dialect, consumer, spoken):
     made, _, [place] = bench("echo", dialect=dialect, consumer=consumer)
     assert measure(made, place).status == "ok"
     [load] = bench_of.engine.loads
@@ -76,11 +76,11 @@ def test_broken_conversation_is_not_measured(bench, bench_of, differences):
         contract_check.preflight(made, study)
 
 
-def test_held_connections_are_interleaved(bench, bench_of):
+def test_trials_with_connections_are_interleaved(bench, bench_of):
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
     assert {trial.status for trial in measure_interleaved(made, places)} == {"ok"}
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
-    # Slices with messages wait at most a second for losses. Connections may use the whole timeout.
+    # Slices with messages wait at most a second for lost messages. Connections may use the whole timeout.
     assert bench_of.engine.graces == [None] * 2 + [1.0] * 2 * 3
 
 
@@ -141,7 +141,7 @@ def test_scheduling_delay_is_compared_with_lag(bench, bench_of):
         lags = dict.fromkeys(NOTHING, 10.0)
         return {"pacing_lag_ms": {**lags, "p50": 0.5, "p99": 0.5}, "deliveries": Deliveries(9, 9, 0, 0, 0, lags)}
 
-    bench_of.engine.meanwhile = late  # a large delay relative to the answer, but small relative to the lag
+    bench_of.engine.meanwhile = late  # the delay is large relative to the answer, but small relative to the lag
     made, _, [place] = bench("broadcast")
     assert measure(made, place).flags == ()
 

@@ -44,7 +44,7 @@ def trials():
 
 @pytest.fixture
 def begin(prepare, trials):
-    """Return a function that prepares the study with changes and returns an execution with simulated trials."""
+    """Return a function that prepares a changed study and returns an execution with simulated trials."""
     return lambda goal=None, **changes: trials.instead(prepare({**TABLE, **changes}, goal))
 
 
@@ -111,7 +111,7 @@ def test_interrupted_run_resumes_its_schedule(begin, go_on, trials, folder):
     assert [number for number, _ in trials.attempts] == [1, 2, 3, 4]
 
 
-def test_resumed_run_is_no_longer_ended(begin, go_on, trials, folder):
+def test_resumed_run_has_no_end_time(begin, go_on, trials, folder):
     run(begin())
     next((folder / "trials").glob("*.json")).unlink()
     trials.interrupt_at = len(trials.ran)
@@ -120,7 +120,7 @@ def test_resumed_run_is_no_longer_ended(begin, go_on, trials, folder):
     assert Run.open(folder).record.ended is None
 
 
-def test_blocks_are_added_until_precise(begin, trials, folder):
+def test_blocks_are_added_for_precision(begin, trials, folder):
     trials.spread = 0.02
     execution = begin(Goal(until=0.03, max_time_s=60))
     before = execution.order

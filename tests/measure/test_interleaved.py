@@ -81,10 +81,10 @@ def test_every_second_round_is_mirrored(run, bench_of):
 
 def test_idle_cpu_time_is_recorded(run):
     assert all(trial.evidence.idle_cpu is not None for trial in run().values())
-    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # no other setup is disturbed
+    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # there are no other setups
 
 
-def test_another_attempt_has_another_order(run, bench_of):
+def test_attempts_have_different_orders(run, bench_of):
     orders = set()
     for attempt in range(1, 6):
         bench_of.engine.slices.clear()
@@ -96,7 +96,7 @@ def test_another_attempt_has_another_order(run, bench_of):
 def test_other_hosts_are_checked_each_slice(run, bench_of):
     host = bench_of.host
     seconds = itertools.count(1.0)
-    # Each observation is a second after the last. Other programs used 0.2 s of CPU time.
+    # Each observation is a second after the previous observation. Other programs used 0.2 s of CPU time.
     host.load_elsewhere = lambda: {"ssh://redis": OthersMoment(at := next(seconds), 0.1 * at, 0.1 * at, 0, 3000.0)}
     host.calibrations_elsewhere = lambda: {"ssh://redis": 0.12}
     trial = run()["uvicorn", "latency"]
@@ -175,7 +175,7 @@ def test_lost_worker_between_slices_is_noticed(run, bench_of):
 
 
 def test_overloaded_setup_skips_remaining_slices(run, bench_of, monkeypatch):
-    monkeypatch.setattr(interleaved, "OVERTIME_S", -10.0)  # every slice exceeds its time
+    monkeypatch.setattr(interleaved, "OVERTIME_S", -10.0)  # so that every slice exceeds its time limit
     bench_of.server.calm = False
     assert spoiled(run()) == of_test("latency", "did_not_recover") | of_test("throughput", "did_not_recover")
     assert len(bench_of.engine.slices) == 6  # only the first slice of each setup and test

@@ -86,7 +86,7 @@ def load_observation(stages, *samples):
     return Meanwhile(tuple(CpuSample(t, {"web": 0.5}) for t in samples), OriginObservation(stages, 10, 5.0))
 
 
-def test_slices_join_on_measured_time():
+def test_joined_slices_use_measured_time():
     slow = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
     found = joined([WatchedSlice(0.1, 0.5, load_observation((slow,), sampled_s)) for sampled_s in (0.61, 0.7)])
     assert [sample.t for sample in found.cpu] == [0.5, 1.0]

@@ -35,7 +35,7 @@ def test_connections_count_as_open_files(kind, keys, held):
     assert open_files.needed(a_test(kind, **{"duration": "1s", **keys})) - open_files.RESERVE == held
 
 
-def test_shipped_studies_need_common_limits():
+def test_shipped_studies_need_few_open_files():
     needed = {name: max(map(open_files.needed, studies.load(name).tests)) for name in studies.names()}
     assert {name: count for name, count in needed.items() if count >= 4096} == {}
 
@@ -54,7 +54,7 @@ def test_run_is_refused_before_start(limit):
     limit(20_200)
     open_files.require([few, many])
     limit(resource.RLIM_INFINITY)
-    with pytest.raises(UserError, match="use fewer connections; a process can have at most 65,536 open files"):
+    with pytest.raises(UserError, match="use fewer connections, because a process can have at most 65,536 open files"):
         open_files.require([a_test("throughput", **WAITING | {"connections": 40_000})])
 
 

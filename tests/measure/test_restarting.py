@@ -62,7 +62,7 @@ def test_replacement_is_recorded_with_memory(trial, bench_of, way, method, pids)
     assert [request.closes for request in bench_of.engine.loads[-1].requests] == [False, True]
 
 
-def test_setup_restarts_after_complete_end(bench_of, monkeypatch):
+def test_restart_waits_for_all_processes(bench_of, monkeypatch):
     supervised = Local().supervise({})
     server = Serving(*find(["uvicorn"]), (), (), bench_of.application, Local(), supervised, ("127.0.0.1", 1), 1)
     states = [["STOPPING", "STOPPING"], ["STOPPED", "STOPPING"], ["STOPPED", "STOPPED"]]

@@ -122,7 +122,7 @@ def test_changed_study_file_is_refused(begun, bench_of, tmp_path, tests, file, n
     assert bench_of.engine.loads == []
 
 
-def test_body_of_file_is_not_stored(begun, bench_of, tmp_path):
+def test_body_from_file_is_not_stored(begun, bench_of, tmp_path):
     (tmp_path / "body.txt").write_text(SECRET)
     folder = begun({**TABLE, "tests": {"latency": POST}}).path
     runs.execute(resume(folder, bench_of), SilentWatcher())
@@ -195,6 +195,6 @@ def test_secret_headers_are_not_kept(begun, bench_of):
     [request] = Run.open(run.path).record.study.tests[0].requests
     assert request.headers == (("Cookie", "REPLACED"), ("Accept", "text/html"))
     with pytest.raises(
-        UserError, match=r"its requests contain secret headers \(Cookie\), which run folders don't store"
+        UserError, match=r"some requests contain secret headers \(Cookie\), which run folders don't store"
     ):
         resume(run.path, bench_of)

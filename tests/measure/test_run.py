@@ -41,7 +41,7 @@ def study(tmp_path):
 
 
 def exit_code(folder):
-    """Return the expected exit code of a run with these trials: 0 if each setup has verified or unverified figures."""
+    """Return the expected exit code of the run in the folder: 0 if each setup has verified or unverified figures."""
     known = {reason.name for reason in UNVERIFIED}
     cells = {(trial["label"], trial["test"]) for trial in trials(folder)}
     figures = {
@@ -90,7 +90,7 @@ def test_run_continues_after_failed_setup(cli, study, folder):
 
 @pytest.mark.exhaustive
 def test_ctrl_c_keeps_resumable_trials(cli, study, folder):
-    study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # most blocks are left, even if this test is slow
+    study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # so that most blocks remain, even if this test is slow
     process = cli.start("run", study, "--output", folder, "--ignore-busy")
     wait_for(lambda: (folder / "trials").is_dir() and trials(folder), "no first trial")
     time.sleep(0.3)
@@ -151,7 +151,7 @@ def test_next_run_ends_abandoned_processes(cli, study, folder, tmp_path):
 
 @pytest.mark.exhaustive
 def test_kill_9_loses_no_written_trial(cli, study, folder):
-    """Kill the run at random moments and resume it. It keeps the written trials, and measures the other trials."""
+    """Kill the run at random moments and resume it. The run keeps its written trials, and measures the others."""
     seed = int(os.environ.get("KILL_SEED") or secrets.randbelow(2**32))
     print(f"KILL_SEED={seed}")  # pytest prints the seed if the test fails
     moments = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Test searches over WebSockets, for streams, and for users on simulated servers of known capacity."""
+"""Test searches for the capacity of simulated servers, with WebSockets, streams or users."""
 
 import dataclasses
 import math
@@ -25,7 +25,7 @@ SLOW, FAST = dict.fromkeys(NOTHING, 500.0), dict.fromkeys(NOTHING, 5.0)
 
 @pytest.fixture
 def search(bench_of, monkeypatch):
-    """Return a function that runs a search on a server with changed keys and returns the trial and its test."""
+    """Return a function that runs a search with changed keys on a server and returns the trial and the test."""
     monkeypatch.setattr(contract_check.websocket, "verified", lambda *asked: [])
 
     def search(kind, server, **changes):
@@ -39,12 +39,12 @@ def search(bench_of, monkeypatch):
 
 
 def echoing(load):
-    """Answer in 5 ms up to the capacity, and otherwise in 500 ms."""
+    """Answer in 5 ms up to the server's capacity, and in 500 ms at higher rates."""
     return {"response_time_ms": FAST if load.rate <= HOLDS else SLOW}
 
 
 def delivering(load, loses=0.0):
-    """Accept all messages. Deliver in 10 ms up to the capacity, and otherwise in 500 ms."""
+    """Accept all messages. Deliver in 10 ms up to the server's capacity, and in 500 ms at higher rates."""
     lag_ms = 10.0 if load.rate * load.counts_each <= HOLDS else 500.0
     expected = round(int(load.rate * load.duration_s) * load.counts_each)
     missing = round(expected * loses)
@@ -71,7 +71,7 @@ def test_capacity_is_in_counted_units(search, bench_of, kind):
     assert trial.result.planned == int(trial.capacity.rate / per_send * trial.result.duration_s)
 
 
-def test_probe_keeps_its_delivery_lag(search):
+def test_delivery_lag_of_probes_is_recorded(search):
     trial, _ = search("broadcast-capacity", delivering)
     assert {probe.lag_ms["p99"] for probe in trial.capacity.probes} == {10.0, 500.0}
     assert {probe.response_time_ms["p99"] for probe in trial.capacity.probes} == {2.0}
@@ -180,9 +180,9 @@ def test_late_reading_is_not_servers_limit(search):
 
 
 def searched(arrivals, sustained, requests_each, unsent=0.0):
-    """Search for the most users, or with ``arrivals`` for the highest rate of new users.
+    """Search for the highest number of users, or with ``arrivals`` for the highest rate of new users.
 
-    The server's p99 exceeds the objective above ``sustained`` users or new users per second. Each user sends
+    Above ``sustained`` users, or new users per second, the server's p99 exceeds the objective. Each user sends
     ``requests_each`` requests a second. With ``unsent``, all requests fail above ``sustained``, so the probe stops
     early and leaves this share of the requests unsent.
     """
@@ -245,5 +245,5 @@ def test_highest_rate_of_users_is_found():
 
 
 @pytest.mark.parametrize("requests_each", [0.2, 40.0])
-def test_journey_probe_is_lost_by_share(requests_each):
+def test_journey_probe_is_judged_by_share(requests_each):
     assert searched(False, 20, requests_each)[0].rate in (19, 20)

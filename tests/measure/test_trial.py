@@ -1,4 +1,4 @@
-"""Without a server, test trials whose processes die, and searches, which send many loads."""
+"""Test trials whose processes die, and searches, which send many loads. No server is started."""
 
 import contextlib
 import dataclasses
@@ -32,7 +32,7 @@ FORKS = "import os, sys, time; child = os.fork(); child and print(child, flush=T
 
 @pytest.fixture
 def run(bench_of):
-    """Run a trial of the given test on the fake bench."""
+    """Return a function that runs a trial of a test on the fake bench."""
     bench, _, planned = a_block(bench_of, TABLE)
     by_test = {one.test.name: one for one in planned}
     return lambda name: measure(bench, by_test[name])
@@ -147,7 +147,7 @@ def test_contract_breach_prevents_the_load(bench_of, way):
     bench_of.server.status = 500
     trial = way(bench, next(one for one in planned if one.test.name == "throughput"))
     assert reasons(trial) == {"contract_broken"}
-    assert "GET /: answered 500 text/plain b'OK'; the baseline answered 200 text/plain" in trial.log
+    assert "GET /: answered 500 text/plain b'OK', but the baseline answered 200 text/plain" in trial.log
     assert (bench_of.engine.loads, bench_of.engine.slices) == ([], [])
 
 
@@ -172,7 +172,7 @@ def test_services_start_with_the_setup(bench_of, options, env):
 
 
 def test_services_use_the_configured_cores(bench_of):
-    """Check also that a core that doesn't exist is an error before the servers start."""
+    """Also check that a nonexistent core is an error before the servers start."""
     setup = {"setup": "gunicorn", "label": "apart", "env": {"SERVICES_CORES": "generator"}}
     bench, study, planned = a_block(bench_of, {**TABLE, "setups": [setup], "baseline": "apart"})
     bench.require(study)
@@ -186,7 +186,7 @@ def test_services_use_the_configured_cores(bench_of):
 
 
 def test_remote_services_use_no_server_cores(run, bench_of):
-    """Otherwise, the services' CPU time would hide other programs that use these cores."""
+    """If the CPU time of remote services counted for the servers' cores, it would hide other programs on the cores."""
     used, busy = [0.0], [0.0]
     bench_of.server.parts = lambda: [Part("web", 7), Part("redis", 8, elsewhere=True)]
     bench_of.host.usage = lambda parts, folder: {

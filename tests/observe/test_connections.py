@@ -54,7 +54,7 @@ def with_services(*names):
 
 @pytest.fixture
 def leaking(tmp_path):
-    """Return the folder of a project that leaks every n-th connection with an open transaction."""
+    """Return the folder of a project that leaks one in five connections, each with an open transaction."""
     site = tmp_path / "mysite"
     site.mkdir()
     subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(site)], check=True)
@@ -91,7 +91,7 @@ def test_leaked_connections_are_counted(measured, leaking):
 
 
 @with_services("postgresql")
-def test_exhausted_connections_are_counted(measured, leaking):
+def test_refused_connections_are_counted(measured, leaking):
     (leaking / "mysite" / "urls.py").write_text(LEAKING.replace(f"% {LEAKS_ONE_IN}", "% 1"))
     warm = STUDY.replace('warmup = "0s"', f'warmup = "{CONNECTIONS // 50 + 1}s"')
     trial, gauges, printed = measured(warm, "--app", leaking)
@@ -119,7 +119,7 @@ def test_pgbouncer_connections_are_counted_separately(measured):
     assert charged == {"web": True, "pgbouncer": True, "postgresql": False}
 
 
-def test_missing_pgbouncer_omits_its_setups(command, monkeypatch):
+def test_missing_pgbouncer_omits_pgbouncer_setups(command, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/bench")
     code, printed, errors = command(
         "run", "connections", "--setups", "gunicorn-0,uvicorn-pgbouncer", "--dry-run", "--ignore-busy"
@@ -143,7 +143,7 @@ def test_remote_database_is_not_counted(refused):
     assert "the service postgresql only works for servers on this machine" in errors
 
 
-def test_pgbouncer_address_precedes_database(monkeypatch):
+def test_pgbouncer_address_replaces_database_address(monkeypatch):
     monkeypatch.delenv("DATABASE_URL", raising=False)
     in_front, behind = (services.known()[name].here.partition("=")[2] for name in ("pgbouncer", "postgresql"))
     assert services.found_here(["pgbouncer", "postgresql"]) == {"DATABASE_URL": in_front}

@@ -38,7 +38,7 @@ def test_readings_start_at_measurement(shows, tmp_path):
     watch = GaugeWatch(tmp_path)
     watch.begin()
     wait_for(lambda: len(watch._read) > 4)
-    series = watch.end(settle_s=EVERY_S / 2)  # the settling time leaves out the first reading
+    series = watch.end(settle_s=EVERY_S / 2)  # excludes the first reading, which is in the settling time
     assert {name: {value for _, value in readings} for name, readings in series.items()} == {IN_USE: {4}, WAITING: {2}}
     times = [t for t, _ in series[IN_USE]]
     assert times == sorted(times)
@@ -46,7 +46,7 @@ def test_readings_start_at_measurement(shows, tmp_path):
     assert len(times) >= 4
 
 
-def test_slices_form_one_series():
+def test_gauges_of_slices_form_one_series():
     first = dict.fromkeys(NAMES, ((0.0, 1), (0.3, 2), (0.6, 3)))
     last = dict.fromkeys(NAMES, ((0.1, 4), (0.7, 5)))
     assert joined([first, {}, last], [0.5, 0.5, 0.5]) == dict.fromkeys(NAMES, ((0.0, 1), (0.3, 2), (1.1, 4), (1.7, 5)))

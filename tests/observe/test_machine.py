@@ -19,7 +19,7 @@ ME = Part("harness", os.getpid())
 COMPILER, OURS, BEGUN = (7, 1.0), (8, 2.0), (9, 3.0)
 
 
-def test_calibration_loop_uses_the_named_core(monkeypatch):
+def test_calibration_loop_uses_requested_core(monkeypatch):
     before = os.sched_getaffinity(0)
     core = max(before)
     seen = set()
@@ -41,7 +41,7 @@ def test_other_load_excludes_the_setup():
     assert conditions.between(first, Moment(20.0, 1010.0, 50.0, 3, None), [0], own_cpu_s=1.0).other_load == 0.0
 
 
-def test_parts_are_weighted_by_duration():
+def test_conditions_are_weighted_by_duration():
     short = Conditions(elapsed_s=1.0, clock_jump_s=0.1, other_load=0.5, swapped_pages=1, mhz=None)
     long = Conditions(elapsed_s=9.0, clock_jump_s=-0.2, other_load=0.1, swapped_pages=2, mhz=2000.0)
     assert together([short, long]) == Conditions(10.0, -0.2, pytest.approx(0.14), 3, 2000.0)
@@ -58,7 +58,7 @@ def test_machine_description_is_complete():
 
 @pytest.fixture
 def busy(monkeypatch):
-    """Return the cores' usage: 5,000 s busy, including 10 s in interrupts and 40 s stolen by the hypervisor."""
+    """Simulate cores that were busy for 5,000 s, including 10 s in interrupts and 40 s stolen by the hypervisor."""
     monkeypatch.setattr(conditions, "now", lambda cores: Moment(1.0, 2.0, 5000.0, 3, 2000.0))
     monkeypatch.setattr(conditions, "interrupts_s", lambda cores: 10.0)
     monkeypatch.setattr(conditions, "stolen_s", lambda cores: 40.0)
@@ -72,14 +72,14 @@ def test_other_load_excludes_interrupts(busy):
     assert other_load.moment([0, 1], [Part("gone", gone.pid)]) == seen
     before = other_load.moment([0, 1], [ME]).programs_s
     assert before < seen.programs_s
-    # The CPU time of our ended child processes is ours, too.
+    # The CPU time of the harness's ended child processes belongs to the harness.
     subprocess.run([sys.executable, "-c", BURN], check=True)
     assert before - other_load.moment([0, 1], [ME]).programs_s > 0.1
     alone = Part("harness", os.getpid(), alone=True)
     assert other_load.moment([0], [alone]).programs_s > other_load.moment([0], [ME]).programs_s + 0.2
 
 
-def test_stolen_time_is_never_hidden():
+def test_stolen_time_is_always_reported():
     first = OthersMoment(monotonic_s=10.0, programs_s=7.0, stolen_s=1.0, swapped_pages=3, mhz=None)
     last = OthersMoment(monotonic_s=20.0, programs_s=6.0, stolen_s=3.0, swapped_pages=5, mhz=2000.0)
     assert other_load.between(first, last) == Conditions(10.0, 0.0, 0.2, 2, 2000.0)
@@ -100,17 +100,17 @@ def look(at_s, cpu_s, busy_s, steal_s=0.0, ours=(OURS,)):
             Takers((Taker("program 7", 7, 0.75),)),
         ),
         (look(0.0, {}, 100.0), look(2.0, {}, 100.0, steal_s=1.0), Takers(steal=0.5)),
-        # Processes that started and ended between the readings used the rest of the sum.
+        # Processes that started and ended between the two readings used the rest of the CPU time.
         (
             look(0.0, {OURS: 0.0}, 100.0),
             look(1.0, {OURS: 0.25, BEGUN: 0.25}, 101.0, ours=(OURS, BEGUN)),
             Takers(brief=0.5),
         ),
-        # A PID with another start time is another program.
+        # A PID with a different start time belongs to a different program.
         (look(0.0, {COMPILER: 50.0}, 100.0), look(1.0, {(7, 9.0): 0.5}, 100.5), Takers(brief=0.5)),
     ],
 )
-def test_busy_programs_come_from_two_readings(first, last, found):
+def test_two_readings_reveal_busy_programs(first, last, found):
     assert between(first, last) == found
 
 
@@ -125,13 +125,13 @@ def test_busy_programs_come_from_two_readings(first, last, found):
         ),
         (
             Takers(brief=0.5, steal=0.3),
-            "the cores are currently used by short-lived programs (50% of a core) and other machines of the "
+            "the cores are currently used by short-lived programs (50% of a core) and other machines on this "
             "hypervisor (steal, 30% of a core)",
         ),
         (Takers((Taker("\x1b[2J\n", 1, 1.0),)), r"the cores are currently used by \x1b[2J\n (pid 1, 100% of a core)"),
     ],
 )
-def test_only_greedy_programs_are_reported(found, sentence):
+def test_only_busy_programs_are_reported(found, sentence):
     assert found.sentence == sentence
 
 

@@ -61,7 +61,7 @@ def test_child_processes_are_counted(busy, monkeypatch):
     def refusing(clock):
         raise OSError
 
-    # If a process's clock can't be read, ticks are counted.
+    # If a process's clock can't be read, the CPU time comes from the kernel's count of ticks.
     monkeypatch.setattr(time, "clock_gettime_ns", refusing)
     used = processes.snapshot([Part("web", busy.pid)])
     assert 0.25 <= max(one.cpu_s for one in used.values()) < 5

@@ -24,7 +24,7 @@ def test_metric_name_shows_unit_once():
     p99, rps, memory = metric("p99_ms"), metric("rps"), metric("memory_peak_mb")
     assert p99.with_unit(p99.in_words("service time")) == "p99 service time, ms"
     assert rps.with_unit(rps.in_words("service time")) == "requests per second"
-    # No question in the report asks about memory.
+    # Memory has these terms, although no question in the report asks about memory.
     assert (memory.topic, memory.verb) == ("peak memory", "has the least")
 
 
@@ -38,13 +38,13 @@ def test_metric_name_shows_unit_once():
         (300, ["p99"], ["p99_ms"], "p99_ms"),
     ],
 )
-def test_only_named_percentiles_are_judged(rate, percentiles, times, decisive):
+def test_only_listed_percentiles_are_judged(rate, percentiles, times, decisive):
     test = a_test("latency", rate=rate, duration="10s", percentiles=percentiles)
     assert [metric.name for metric in test.judged] == [*times, "cpu_ms_per_request"]
     assert test.decisive.name == decisive
 
 
-def test_kind_without_percentiles_has_no_choice():
+def test_kind_without_percentiles_refuses_percentiles():
     with pytest.raises(UserError, match=r"throughput\.percentiles: p50 has no verdicts in tests of the kind through"):
         a_test("throughput", duration="1s", percentiles=["p50"])
 

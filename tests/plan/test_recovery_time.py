@@ -53,10 +53,10 @@ def test_recovery_ends_at_normal_second(tried):
     ("otherwise", "recovery_s"),
     [
         ([*failing(10, 20), *slow(30)], 1.0),  # the setup recovers immediately
-        ([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)], 1.0),  # random moments add a few requests
+        ([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)], 1.0),  # the number of requests is random
         ([*slow(32), *(second(t, p50_ms=4000.0) for t in (34, 35))], 7.0),  # a single normal second may be chance
-        (failing(10, 45), math.inf),  # normal only after the load
-        # Two seconds that aren't normal, for one reason each.
+        (failing(10, 45), math.inf),  # recovers only after the load
+        # In each case, two seconds are abnormal for one reason.
         *(
             ([*slow(30), second(30, **unlike), second(31, **unlike)], 3.0)
             for unlike in (

@@ -46,7 +46,7 @@ def test_seed_determines_the_order():
     assert len(orders) > 5
 
 
-def test_setups_in_block_start_together():
+def test_setups_in_block_share_a_seed():
     moments = {}
     for seed in (1, 2):
         for slot in schedule(a_study(), seed):
@@ -85,7 +85,7 @@ SWEEP = {"sweep": {"setup": "gunicorn", "WORKERS": [1, 2]}, "tests": {"throughpu
 @pytest.mark.parametrize(
     ("parse", "says"),
     [
-        (lambda: a_study(at_once=1), "at_once: is 1. A whole number of 2 or more is needed"),
+        (lambda: a_study(at_once=1), "at_once: must be a whole number of 2 or more, not 1"),
         (lambda: in_pairs(at_once=3), "at_once: can't be combined with pairs"),
         (lambda: study.parse({**SWEEP, "at_once": 2}, "s", "s.toml"), "at_once: can't be used in a sweep"),
     ],
@@ -101,7 +101,7 @@ def test_invalid_group_size_is_refused(parse, says):
         ({}, {}, 1200, 0),  # half of the free memory is enough for all setups
         ({}, {}, 1199, 5),
         ({}, {}, 600, 3),
-        ({}, {"e": 300.0}, 1000, 3),  # enough memory for the largest setup in any group
+        ({}, {"e": 300.0}, 1000, 3),  # every group has enough memory for the largest setup
         ({"at_once": 2}, {}, 600, 2),  # a study may set a smaller group
     ],
 )

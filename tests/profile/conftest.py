@@ -30,7 +30,7 @@ def frame_of(text):
 
 @pytest.fixture
 def stack():
-    """Return a function that creates a stack from texts, with the outermost frame first."""
+    """Return a function that creates a stack from descriptions of its frames, with the outermost frame first."""
     return lambda *texts: tuple(map(frame_of, texts))
 
 

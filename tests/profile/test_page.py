@@ -34,7 +34,7 @@ def test_folder_contains_page_and_figures(tmp_path, plan, rounds):
     [
         (500, ""),
         (250, ": use --duration 24s"),
-        (0, "the process has no samples: send more load, or profile a setup in Python"),
+        (0, "the process has no samples. Send more load, or profile a setup in Python"),
     ],
 )
 def test_few_samples_allow_no_conclusion(about, samples, says):
@@ -45,7 +45,7 @@ def test_few_samples_allow_no_conclusion(about, samples, says):
     assert page.summary(document)[0].startswith(f"{samples} samples of CPU time;") == bool(says)
 
 
-def test_the_tables_fit_a_narrow_terminal(about):
+def test_tables_fit_a_narrow_terminal(about):
     text = io.StringIO()
     tables = [page.table(role) for role in about["roles"]]
     for table in tables:

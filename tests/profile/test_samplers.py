@@ -1,4 +1,4 @@
-"""Test the sampler inside the servers, and py-spy: both find the functions of known programs."""
+"""Test that the sampler inside the servers and py-spy find the functions of small test programs."""
 
 import json
 import subprocess
@@ -21,9 +21,9 @@ Stack (most recent call first):
 """
 
 # A forked process uses seven tenths of its CPU time in one function and three tenths in another, and a thread of its
-# parent runs at the same time. Each process runs until its samples are enough to know a share to within 0.05. The
-# kernel checks the timer only when a tick interrupts the process. On a busy machine, a sixth of the ticks or fewer do
-# that.
+# parent runs at the same time. Each process runs until it has enough samples to measure a share to within 0.05.
+# The kernel checks the timer only when a tick interrupts the process. On a busy machine, at most a sixth of the ticks
+# interrupt the process.
 PROGRAM = """
 import os, threading, time
 
@@ -92,14 +92,14 @@ def test_existing_sitecustomize_still_runs(sampled, tmp_path):
     assert printed == "True\n"
 
 
-def test_sampler_reader_knows_the_interval():
+def test_sampler_interval_matches_harness():
     source = (oncpu.FOLDER / "sitecustomize.py").read_text()
     assert f"INTERVAL_S = {oncpu.INTERVAL_S}" in source
 
 
 @pytest.mark.servers
 def test_starting_programs_are_not_sampled(tmp_path):
-    """Supervisord forks and then executes a program. The sampler's timer would kill this program.
+    """Supervisord isn't sampled. It forks before it executes a program, which the sampler's timer would kill.
 
     The guard's process doesn't execute another program.
     """

@@ -61,5 +61,5 @@ def test_most_expensive_role_comes_first(process):
     ("hits", "trials", "low", "high"),
     [(0, 0, 0.0, 1.0), (0, 10, 0.0, 0.278), (5, 10, 0.237, 0.763), (10, 10, 0.722, 1.0)],
 )
-def test_wilson_interval(hits, trials, low, high):
+def test_wilson_interval_is_correct(hits, trials, low, high):
     assert wilson(hits, trials) == pytest.approx((low, high), abs=0.001)

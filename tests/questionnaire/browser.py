@@ -7,7 +7,7 @@ from django.test import Client
 
 
 class Form(HTMLParser):
-    """A page with one form, as in a browser: the values of its fields, its labels and its marker."""
+    """Parse a page with one form. Store the values of the fields, the labels and the page's marker."""
 
     def __init__(self, page):
         super().__init__()

@@ -26,7 +26,7 @@ def host_of_the_test_client():
         yield
 
 
-@pytest.fixture(scope="module")  # in the same process, other modules use another database
+@pytest.fixture(scope="module")  # because other modules in the same process use another database
 def database(tmp_path_factory):
     """Prepare a database."""
     with used_database(f"sqlite:///{tmp_path_factory.mktemp('questionnaire')}/db.sqlite3"):
@@ -79,13 +79,13 @@ def another_browser(database):
 def store_of(request, monkeypatch, tmp_path):
     """Return a function that returns the session class of a store, such as ``redis``.
 
-    The name may end with a protocol. Django uses this store until the end of the test.
+    The name may end with a protocol, such as ``datastore over gRPC``. Django uses this store until the end of the test.
     """
     engines = contextlib.ExitStack()
 
     def store(name):
         where, _, protocol = name.partition(" over ")
-        # Don't use the cache in the settings, because the tests clear the cache.
+        # The tests clear the cache, so they don't use the cache in the settings.
         options = {"SESSION_ENGINE": ENGINES[where], "CACHES": IN_MEMORY}
         if where == "redis":
             options["CACHES"] = request.getfixturevalue("running_redis").caches

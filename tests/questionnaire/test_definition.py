@@ -15,14 +15,17 @@ def test_survey_has_a_page_per_type():
 @pytest.mark.parametrize(
     ("pages", "says"),
     [
-        ([], "pages with different ids are needed"),
-        ([TEXT, TEXT], "pages with different ids are needed"),
-        ([{**TEXT, "type": "colour"}], "a: type is 'colour'. Allowed: text, number, date, radio, checkbox"),
-        ([{**TEXT, "id": "summary"}], "summary: an id of letters and digits is needed, except launch"),
-        ([{**TEXT, "id": "a/b"}], "a/b: an id of letters and digits"),
-        ([{**TEXT, "options": {"yes": "Yes"}}], "a: options are needed for radio and checkbox only"),
-        ([{**TEXT, "type": "radio"}], "a: options are needed for radio and checkbox only"),
-        ([TEXT, {**RADIO, "routes": {"yes": "a"}}], "r: routes: 'yes' to 'a': an option and a later page"),
+        ([], "the definition must contain pages with different ids"),
+        ([TEXT, TEXT], "the definition must contain pages with different ids"),
+        ([{**TEXT, "type": "colour"}], "a: type must be one of text, number, date, radio, checkbox, not 'colour'"),
+        ([{**TEXT, "id": "summary"}], "summary: the id must have only letters and digits, and not be launch"),
+        ([{**TEXT, "id": "a/b"}], "a/b: the id must have only letters and digits"),
+        ([{**TEXT, "options": {"yes": "Yes"}}], "a: must have options if, and only if, its type is"),
+        ([{**TEXT, "type": "radio"}], "a: must have options if, and only if, its type is"),
+        (
+            [TEXT, {**RADIO, "routes": {"yes": "a"}}],
+            "r: routes: 'yes' to 'a': must lead from an option to a later page",
+        ),
         ([{**RADIO, "routes": {"no": "a"}}, TEXT], "r: routes: 'no' to 'a'"),
         ([{**TEXT, "type": "number", "least": "few"}], "a: 'few' isn't a whole number"),
     ],
@@ -32,6 +35,6 @@ def test_invalid_survey_names_the_problem(pages, says):
         parse({"title": "T", "pages": pages})
 
 
-def test_missing_file_is_named():
+def test_missing_file_error_names_file():
     with pytest.raises(BadDefinition, match=r"nowhere\.json: "):
         definition.load("nowhere")

@@ -61,7 +61,7 @@ def djangos_tests(tmp_path_factory):
 @pytest.mark.servers
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("grpc", ["1", "0"], ids=["gRPC", "HTTP"])
-def test_djangos_session_tests_pass(djangos_tests, datastore, tmp_path, grpc):
+def test_session_tests_of_django_pass(djangos_tests, datastore, tmp_path, grpc):
     file = tmp_path / "of_datastore.py"
     file.write_text(TESTS)
     path = os.pathsep.join([str(djangos_tests), str(ROOT / "testproject")])

@@ -21,9 +21,9 @@ STORE = "django.contrib.sessions.backends.db"
 
 @pytest.fixture
 def failing(monkeypatch):
-    """Return a context manager that makes methods fail: in all calls, or in the calls with these numbers.
+    """Return a context manager that makes methods fail.
 
-    The methods are named by their dotted paths.
+    The arguments are the methods' dotted paths. If ``calls`` is set, only the calls with these numbers fail.
     """
 
     @contextlib.contextmanager
@@ -83,7 +83,7 @@ def test_restarted_redis_loses_sessions(database, own_redis, log, engine, afterw
 
 @pytest.mark.servers
 def test_single_redis_failure_keeps_session(store_of, log, failing):
-    """Django's cache store doesn't create a session after a failed read. A moment later, Redis works again."""
+    """After a failed read, Django's cache store doesn't create a new session. Redis works again for the next read."""
     store_of("redis")
     browser = Browser().through(name="Ada")
     with failing("django.core.cache.backends.redis.RedisCacheClient.get", error=RedisGone, calls=[1]):
@@ -94,8 +94,8 @@ def test_single_redis_failure_keeps_session(store_of, log, failing):
     assert browser.get("name/").form.fields["name"] == "Ada"
 
 
-def test_session_ends_during_answer(store_of, monkeypatch):
-    """If a user logs out in another tab during an answer, the answer redirects and isn't a bad request."""
+def test_logout_during_answer_redirects(store_of, monkeypatch):
+    """If a user logs out in another tab while an answer is saved, the response is a redirect, not a bad request."""
     store = store_of("file")
     browser = Browser().through(name="Ada")
     outcome = pages.outcome
@@ -132,7 +132,7 @@ def test_cookie_of_other_store_is_harmless(store_of):
 
 
 def test_simultaneous_tabs_are_serialized(browser, answers, monkeypatch):
-    """Without turns, each tab would read the session before the other tab has written it. No answer may be lost."""
+    """If requests didn't take turns, one tab could overwrite the other tab's answer in the session."""
     browser.through(**answers)
     token = browser.form.fields["csrfmiddlewaretoken"]
     both_have_read = threading.Barrier(2)
@@ -171,7 +171,7 @@ def test_lock_timeout_is_reported(monkeypatch):
 
 @pytest.fixture(params=["gRPC", "HTTP"])
 def own_datastore(request, store_of, embedded_datastore, monkeypatch, tmp_path):
-    """Return a function that starts a datastore with these settings for the sessions.
+    """Return a function that starts a datastore for the sessions. Keyword arguments are the datastore's settings.
 
     A test may stop and restart the datastore.
     """

@@ -89,7 +89,7 @@ def test_markup_in_answer_is_escaped(browser, answers):
     assert browser.through(**answers).summary["name"] == "&lt;b&gt;Ada &amp; Co"
 
 
-def test_back_shows_the_answer(browser, answers):
+def test_back_link_shows_the_answer(browser, answers):
     browser.through(name="Ada", household="3")
     assert f'<a href="{browser.base}household/">Back</a>' in browser.text
     browser.get("household/")
@@ -99,7 +99,7 @@ def test_back_shows_the_answer(browser, answers):
     assert f'<a href="{browser.base}introduction/">Back</a>' in browser.text
 
 
-def test_change_goes_back_to_the_summary(browser, answers):
+def test_change_returns_to_the_summary(browser, answers):
     browser.through(**answers)
     for page in answers:
         assert f'<a href="{browser.base}{page}/?change=1"' in browser.text
@@ -110,7 +110,7 @@ def test_change_goes_back_to_the_summary(browser, answers):
     assert (browser.page, browser.summary) == ("summary", {**SHOWN, "travel": "By bus or tram"})
 
 
-def test_answers_decide_the_required_pages(browser, answers):
+def test_answers_determine_the_required_pages(browser, answers):
     before = {page: answers[page] for page in ("name", "household", "moved")}
     browser.through(**before, work="no", travel=["foot"])
     assert (browser.page, "employer" in browser.summary) == ("summary", False)
@@ -165,7 +165,7 @@ def test_token_works_only_once(browser, another_browser):
 
 
 def test_used_token_stays_used(browser):
-    """A user can read a token's id, so a session cookie with this id must not lead to the record of the token's use."""
+    """A user can read a token's id. A session cookie with this id must not lead to the record of the token's use."""
     token = tokens.issue("Somebody")
     for status in (302, 401):
         browser.client.cookies["sessionid"] = f"used{tokens.read(token).id}"
@@ -191,7 +191,7 @@ def test_a_forged_token_is_refused(browser):
         assert "signature is wrong" in browser.text
 
 
-def test_second_login_is_new_session(browser, another_browser, answers):
+def test_second_login_creates_new_session(browser, another_browser, answers):
     another_browser.through(**{**answers, "name": "Grace"})
     browser.through(name="Ada")
     assert another_browser.get("summary/").summary["name"] == "Grace"
@@ -202,7 +202,7 @@ def test_second_login_is_new_session(browser, another_browser, answers):
     assert browser.form.fields["name"] == ""
 
 
-def test_submitted_tab_is_signed_out(browser, another_browser, answers):
+def test_submission_signs_out_other_tabs(browser, another_browser, answers):
     browser.through(**answers)
     another_browser.client.cookies = type(browser.client.cookies)(browser.client.cookies)
     another_browser.get("name/")

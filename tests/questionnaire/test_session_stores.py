@@ -51,7 +51,7 @@ def saved(store, call):
 
 
 @pytest.mark.parametrize("value", ["", "\u00e9\u65e5\U0001f600", "x" * 100_000, ["a", {"b": None}], 1.5])
-def test_any_json_value_is_kept(store, call, saved, value):
+def test_any_json_value_is_stored(store, call, saved, value):
     saved["value"] = value
     call(saved, "save")
     assert call(store(saved.session_key), "get", "value") == value
@@ -62,7 +62,7 @@ def test_missing_session_can_be_deleted(store, call):
     call(store(), "delete", a_key())
 
 
-def test_only_free_key_can_be_created(store, call, saved):
+def test_existing_key_cannot_be_created(store, call, saved):
     other = store(saved.session_key)
     other.clear()
     other["cat"] = "mouse"
@@ -76,7 +76,7 @@ def test_only_free_key_can_be_created(store, call, saved):
 
 
 def test_concurrent_creation_succeeds_once(store):
-    """Open the same link in two tabs. Only one tab logs in."""
+    """If two tabs open the same link at once, only one tab logs in."""
     key = a_key()
 
     def create(_):

@@ -18,13 +18,13 @@ def test_database_is_the_default_store():
     assert sessions({"SESSIONS": "cookies"}).state_bytes == 2048
 
 
-def test_harness_knows_all_stores():
+def test_harness_lists_the_same_stores():
     assert tuple(settings.ENGINES) == knobs.SESSIONS
     assert settings.STATE_BYTES == knobs.STATE_BYTES
 
 
 @pytest.mark.parametrize("where", ["redis", "cached_db"])
-def test_redis_address_has_two_sources(where):
+def test_redis_url_replaces_redis_socket(where):
     env = {"SESSIONS": where, "RUN_DIR": "/run/x"}
     found = sessions(env)
     assert found.caches["default"]["LOCATION"] == "unix:///run/x/redis.sock"
@@ -34,7 +34,7 @@ def test_redis_address_has_two_sources(where):
     assert one.caches["default"]["KEY_PREFIX"] != two.caches["default"]["KEY_PREFIX"]
 
 
-def test_files_have_a_separate_folder(tmp_path):
+def test_session_files_have_separate_folder(tmp_path):
     folder = Path(sessions({"SESSIONS": "file", "RUN_DIR": str(tmp_path)}).folder)
     assert (folder.is_dir(), folder.parent) == (True, tmp_path)
 
@@ -48,12 +48,12 @@ def test_server_awaits_only_own_datastore():
 @pytest.mark.parametrize(
     ("environ", "says"),
     [
-        ({"SESSIONS": "memory"}, "SESSIONS is 'memory'. Allowed: db, cached_db, redis, file, cookies, datastore"),
-        ({"QUESTIONNAIRE_STATE_BYTES": "1023"}, "QUESTIONNAIRE_STATE_BYTES is '1023'. 1024 to 65536 is needed"),
-        ({"QUESTIONNAIRE_STATE_BYTES": "many"}, "QUESTIONNAIRE_STATE_BYTES is 'many'"),
+        ({"SESSIONS": "memory"}, "SESSIONS must be one of db, cached_db, redis, file, cookies, datastore"),
+        ({"QUESTIONNAIRE_STATE_BYTES": "1023"}, "QUESTIONNAIRE_STATE_BYTES must be from 1024 to 65536, not '1023'"),
+        ({"QUESTIONNAIRE_STATE_BYTES": "many"}, "QUESTIONNAIRE_STATE_BYTES must be from 1024 to 65536, not 'many'"),
         (
             {"SESSIONS": "cookies", "QUESTIONNAIRE_STATE_BYTES": "4096"},
-            "1024 to 2048 is needed, because browsers drop larger cookies",
+            "must be from 1024 to 2048, not '4096', because browsers drop larger cookies",
         ),
     ],
 )
@@ -66,7 +66,7 @@ NEEDED = {"": (), "db": (), "file": (), "redis": ("redis",), "cached_db": ("redi
 
 
 @pytest.mark.parametrize("where", NEEDED)
-def test_sessions_request_their_service(monkeypatch, where):
+def test_session_store_requires_its_service(monkeypatch, where):
     monkeypatch.delenv("SESSIONS", raising=False)
     assert services.required_by({"SESSIONS": where}) == NEEDED[where]
     monkeypatch.setenv("SESSIONS", where)

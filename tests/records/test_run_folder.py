@@ -23,7 +23,7 @@ MIXED_UP = records.RequestResult("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES)
 PROBE = records.ProbeRecord(
     100.0, 5.0, "confirm", "pass", "p99 40 ms", planned=10, ok=8, errors=1, response_time_ms=TIMES
 )
-# Return a trial with a value in every field.
+# A trial with a value in every field.
 TRIAL = records.Trial(
     *(1, 1, "gunicorn", "gunicorn", "latency", 1, "2026-11-21T07:30:00.123456+00:00", "ok"),
     flags=(reasons.Reason.cores_disturbed.flag("12%"),),
@@ -118,7 +118,7 @@ def test_invalid_trial_is_refused(run, path, new):
         ('{"schema": 99}', "has schema 99. This version reads schema 5"),
     ],
 )
-def test_other_folder_is_refused(tmp_path, content, says):
+def test_folder_without_run_is_refused(tmp_path, content, says):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
     with pytest.raises(UserError, match=says):
@@ -126,7 +126,7 @@ def test_other_folder_is_refused(tmp_path, content, says):
 
 
 def test_unreadable_folder_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # root can read every folder
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # because root can read every folder
     with pytest.raises(UserError, match="cannot be read: Permission denied"):
         Run.open(tmp_path)
 
@@ -140,6 +140,6 @@ def test_failed_write_leaves_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_run_never_overwrites_another(run):
+def test_run_never_overwrites_another_run(run):
     with pytest.raises(UserError, match="already exists"):
         Run.create(run.path, run.record)

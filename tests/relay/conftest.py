@@ -79,7 +79,7 @@ class Client:
 
 
 class Bench:
-    """A layer with fronts and workers. Its methods simulate the side that a test doesn't start."""
+    """A layer with fronts and workers. The methods simulate the front or the workers if a test doesn't start them."""
 
     def __init__(self, timeout=5.0, **layer):
         self.layer = Layer(**layer)
@@ -114,7 +114,7 @@ class Bench:
         return await self.layer.new_channel(REPLIES)
 
     async def is_empty(self, channel):
-        """Return whether nothing arrives on the channel after all ready tasks have run."""
+        """Return whether the channel is still empty after all ready tasks have run."""
         for _ in range(50):
             await asyncio.sleep(0)
         return channel not in self.layer.channels or self.layer.channels[channel].empty()

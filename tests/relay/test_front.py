@@ -43,7 +43,7 @@ async def test_request_omits_server_state(bench):
     assert (client.status, client.body, client.complete) == (201, b"0123", True)
 
 
-async def test_large_body_follows_in_parts(bench):
+async def test_large_body_is_sent_in_parts(bench):
     body = bytes(range(256)) * 4096 * 4
     request, client = await bench.request_of(bench.front(), body=body)
     received = [request["body"]]
@@ -118,7 +118,7 @@ async def test_incomplete_answer_is_cut_short(bench, caplog, second, says):
         await bench.layer.send(request["reply_channel"], part(request, **sent, more_body=True))
     await client.done
     assert client.body == b"x"
-    assert not client.complete  # so the server closes the connection
+    assert not client.complete  # an incomplete answer makes the server close the connection
     assert says in caplog.text
 
 

@@ -13,9 +13,9 @@ def test_options_come_from_the_settings():
     ("given", "complaint"),
     [
         ({"timout": 2}, "unknown option timout. Allowed: timeout, body_limit, layer, application"),
-        ({"timeout": 0}, "timeout is 0"),
-        ({"timeout": "30"}, "timeout is '30'"),
-        ({"body_limit": -1}, "body_limit is -1"),
+        ({"timeout": 0}, "timeout must be a number above 0, not 0"),
+        ({"timeout": "30"}, "timeout must be a number above 0, not '30'"),
+        ({"body_limit": -1}, "body_limit must be a number of bytes, not -1"),
     ],
 )
 def test_invalid_options_are_refused(given, complaint):

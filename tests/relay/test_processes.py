@@ -40,7 +40,7 @@ def statuses(running, count):
 
 
 def handled(running):
-    """Return the number of requests that each worker started, by pid. Ended workers count, too (endpoints.counting)."""
+    """Return how many requests each worker started, by pid, including workers that ended (endpoints.counting)."""
     files = running.folder.glob("requests-*")
     return Counter(
         {int(one.name.removeprefix("requests-")): int.from_bytes(one.read_bytes()[:8], "little") for one in files}

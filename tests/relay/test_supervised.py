@@ -33,7 +33,7 @@ def run_dir():
         yield Path(directory)
 
 
-def test_set_knobs_precede_defaults(run_dir):
+def test_set_knobs_override_defaults(run_dir):
     names = "$BENCH_WORKERS $BENCH_THREADS $BENCH_BIND $BENCH_PORT $IPC_DIR"
     script = f'ulimit -S -n 256 && . supervisor/defaults.sh && echo "{names}"'
     knobs, allowed, most = sh(f"{script} && ulimit -S -n && ulimit -H -n", RUN_DIR=str(run_dir)).stdout.splitlines()
@@ -77,7 +77,7 @@ def test_supervisorctl_stops_a_setup():
             command = f". supervisor/defaults.sh && supervisorctl -c supervisor/supervisord.conf {word} 'gunicorn:*'"
             return sh(command, RUN_DIR=str(running.folder)).stdout
 
-        wait_for(lambda: "RUNNING" in control("status"))  # the setup serves before supervisord's startsecs are over
+        wait_for(lambda: "RUNNING" in control("status"))  # the setup answers before supervisord's startsecs are over
         control("stop")
         assert "STOPPED" in control("status")
         with pytest.raises(ConnectionRefusedError):

@@ -98,7 +98,7 @@ async def test_work_of_disconnected_client_is_skipped(bench):
     assert held.handled == ["/first", "/last"]
 
 
-async def test_running_work_learns_of_disconnection(bench):
+async def test_running_application_learns_of_disconnection(bench):
     heard = asyncio.Event()
 
     async def application(scope, receive, send):
@@ -180,7 +180,7 @@ async def test_stop_finishes_only_current_request(bench):
     assert (await bench.next_message(REQUESTS))["id"] == "queued"  # for another worker
 
 
-async def test_stop_ends_a_worker_that_waits(bench):
+async def test_stop_ends_an_idle_worker(bench):
     worker, task = bench.start(echo)
     assert await bench.is_empty(REQUESTS)  # now the worker waits for a request
     worker.stop()

@@ -33,7 +33,7 @@ def first_said(lines):
 
 
 def row(lines, label):
-    """Return the words in a line of the table."""
+    """Return the words in the setup's line of the table."""
     head = next(place for place, line in enumerate(lines) if line.startswith("setup  "))
     return next(words for line in lines[head:] if (words := line.split())[:1] == [label])
 
@@ -95,7 +95,7 @@ def test_setups_without_trials_come_first(build_run):
     assert "8 invalid (the generator was saturated)." in said
 
 
-def test_nineteen_setups_fit(build_run):
+def test_answer_fits_nineteen_setups(build_run):
     lines = printed(build_run(labels=NINETEEN, blocks=4))
     rows = [line for line in lines if line.startswith("server-")]
     assert len(rows) >= 14
@@ -128,7 +128,7 @@ def test_any_run_has_an_answer(build_run, shape):
     assert printed(build_run(**shape))
 
 
-def test_one_block_claims_nothing(build_run):
+def test_one_block_allows_no_claim(build_run):
     lines = printed(build_run(blocks=1))
     assert "One block has no intervals, so no difference is significant or ranked." in lines
     assert not any("–" in word for line in lines for word in line.split() if word.startswith("×"))

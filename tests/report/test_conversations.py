@@ -26,7 +26,7 @@ def run(build_run):
 
 
 def counting(counts):
-    """Return a change that completes the deliveries, except for these counts, by label."""
+    """Return a change that completes all deliveries, and then replaces the fields that ``counts`` returns."""
 
     def change(label, test, block, result):
         result = delivering()(label, test, block, result)
@@ -69,7 +69,7 @@ def test_setup_with_losses_is_not_ranked(run):
     json.dumps(chart.spec)
 
 
-def test_incomplete_delivery_shows_the_share(run):
+def test_incomplete_delivery_shows_delivered_share(run):
     page = page_of(run("broadcast", change=delivering(missing={"daphne": 0.0001})))
     lags = [one.answer for one in page.findings if "lag" in one.question.lower()]
     assert [" Delivered: 99.9" in answer and "% or more." in answer for answer in lags] == [True, True]
@@ -138,6 +138,6 @@ def test_idle_connections_have_role_rows(run):
     assert "Connections were refused or lost with 1,000 connections, so not ranked:" in said
 
 
-def test_kinds_sharing_metric_are_distinguished(run):
+def test_shared_metric_names_the_kind(run):
     heads = page_of(run("connect", "echo")).answer.table.columns
     assert {"p50 connect, ms", "p50 echo, ms"} <= set(heads)

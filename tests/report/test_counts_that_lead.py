@@ -1,4 +1,4 @@
-"""Test that studies of lost requests or connections start their sentence, chart and table with this count."""
+"""Test that a study's sentence, chart and table start with the count of lost requests or connections."""
 
 import dataclasses
 
@@ -37,7 +37,7 @@ def test_deployment_starts_with_lost_requests(build_run):
     assert [field.tone for field in column(top.table, "lost kill").values()] == ["", "bad", "bad"]
 
 
-def test_database_counts_come_first_if_named(build_run):
+def test_requested_database_counts_come_first(build_run):
     def counted(trial):
         held = 40 if trial.label == "daphne" else 1
         gauges = {"connections": ((0.0, 1), (0.5, held)), "connections left": ((10.2, held - 1),)}

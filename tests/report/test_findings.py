@@ -33,7 +33,7 @@ def times(**factors):
     return change
 
 
-def test_certain_winner_has_its_margin(page):
+def test_certain_winner_has_a_margin(page):
     found = page(labels=("a", "b", "c"), **CERTAIN, change=times(a=1, b=0.5, c=2))
     assert answers(found)[0].startswith("b is the fastest, 1.00 ms; all others take at least 2.0 times that")
     assert "The rest: 2.00 to 4.00 ms." in answers(found)[0]
@@ -81,7 +81,7 @@ def test_failing_setup_is_not_fastest(page):
     assert answer.startswith("No setup is ranked. Not ranked: a (25.00%")
 
 
-def test_a_single_setup_has_its_figures(page):
+def test_single_setup_has_only_figures(page):
     assert answers(page(labels=("gunicorn",), blocks=1))[:3] == [
         "gunicorn 9,901 requests/s.",
         "gunicorn 0.102 ms.",
@@ -147,7 +147,7 @@ def test_constant_leader_comes_first(curve):
     assert found.winners[0].endswith(": gunicorn first at 50/s, 150/s, 250/s and 290/s.")
 
 
-def test_each_rate_has_a_sentence(curve):
+def test_two_rates_have_separate_sentences(curve):
     found = curve(slower_from(0.0), RATES[:2])
     assert len(of_p50(found)) == 2
     assert all("gunicorn is" in said for said in of_p50(found))

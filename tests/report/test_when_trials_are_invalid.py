@@ -46,7 +46,7 @@ def verdicts_note(page):
 
 def test_invalid_run_starts_with_warning(page):
     found = page(aa=True, lost=lost((*LABELS, "gunicorn-again")))
-    assert found.answer.notes[0].startswith("No trial is valid, so no setup has a figure; ")
+    assert found.answer.notes[0].startswith("No trial is valid, so no setup has a figure. ")
     assert found.findings == ()
     assert section(found, "cost") is None
     text = rst(found)
@@ -70,7 +70,7 @@ def test_missing_noise_floor_is_explained(page, shape, says):
     assert verdicts_note(page(**shape)).startswith(f"The noise floor is unknown: {says}")
 
 
-def test_failed_attempts_keep_other_figures(build_run):
+def test_contended_attempts_have_unverified_figures(build_run):
     lost, contended = Reason.engine_failed.flag(), Reason.cores_taken.flag("40%")
 
     def fields(trial):
@@ -84,7 +84,7 @@ def test_failed_attempts_keep_other_figures(build_run):
     assert results.unverified("gunicorn", "latency", "p50_ms") is not None
 
 
-def test_noise_floor_needs_a_copy(page):
+def test_noise_floor_needs_baseline_copy(page):
     shape = {"aa": True, "tests": ("latency", "throughput"), "blocks": 4}
     assert "and outside the machine's noise floor." in page(**shape).certainty
     certainty = page(**shape, name="b", lost=lost(("gunicorn-again",), range(1, 5))).certainty

@@ -1,4 +1,4 @@
-"""Test the sentence about the measured view's own time, which a run prints last."""
+"""Test the last sentence that a run prints, which is about the measured view's own time."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def results(build_run):
     return make
 
 
-def test_own_project_gets_the_sentence(results):
+def test_own_project_gets_a_cost_sentence(results):
     found = results()
     text = worth.sentence(found)
     assert text.startswith("Your view takes 12.0 ms of CPU time. Compared with gunicorn-gthread, granian-wsgi saves 2")
@@ -40,7 +40,7 @@ def test_own_project_gets_the_sentence(results):
     assert text in page.compose(found).answer.notes
 
 
-def test_sample_project_gets_no_sentence(results):
+def test_sample_project_gets_no_cost_sentence(results):
     assert not any("Your view" in note for note in page.compose(results(application=None)).answer.notes)
 
 
@@ -55,5 +55,5 @@ def test_equal_servers_do_not_differ(results):
     assert "granian-wsgi doesn't differ significantly (" in text
 
 
-def test_missing_baseline_prints_no_sentence(results):
+def test_missing_baseline_prints_no_cost_sentence(results):
     assert worth.sentence(results({"gunicorn": 12.0, "uvicorn": 13.6})) == ""

@@ -1,5 +1,7 @@
 """Test the comparison of setups' answers, and the report of differences."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from loadtests.serve import contract
@@ -8,6 +10,7 @@ from loadtests.serve.sample_requests import REQUESTS
 from loadtests.workload import Request
 
 OK = Answer(200, "text/plain", b"OK")
+HTTPS = Answer(301, "", b"", headers=(("Location", "https://a/"),))
 VARIES = Answer(200, "text/plain", b"", varies=True)
 
 
@@ -28,7 +31,7 @@ def test_answer_must_match_the_baseline(baseline, own, given, met):
     assert contract.meets(given, contract.expectation(baseline, own)) == met
 
 
-def test_expected_bodies_are_compared_bodies(bench_of):
+def test_own_project_has_no_expected_bodies(bench_of):
     requests = (Request("one"), Request("two"))
     same = contract.expectation(OK, own=False)
     bodies, broken = contract.verified(bench_of.server, requests, (same, contract.expectation(OK, own=True)))
@@ -38,8 +41,31 @@ def test_expected_bodies_are_compared_bodies(bench_of):
 def test_broken_contract_shows_both_answers(bench_of):
     bench_of.server.body = b"other"
     _, [sentence] = contract.verified(bench_of.server, (Request("one"),), (contract.expectation(OK, own=False),))
-    assert sentence.startswith("GET /: answered 200 text/plain b'other'; the baseline answered 200 text/plain, SHA-256")
+    assert sentence.startswith("GET /: answered 200 text/plain b'other', but the baseline answered 200 text/plain, SHA")
     assert contract.show(Answer(200, "", bytes(4_000_000))).startswith("200 without a content type 4000000 bytes, SHA")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (OK, ""),
+        ("no answer (timed out)", ""),
+        (Answer(400, "text/html", b""), "; if ALLOWED_HOSTS doesn't contain the host, set an allowed host with "),
+        (Answer(302, "", b"", headers=(("Location", "/login/"),)), " (302 to /login/)"),
+        (HTTPS, " (301 to https://a/: SECURE_SSL_REDIRECT is on. Send your proxy's header: "),
+        (Answer(403, "text/html", b""), "; check the user's permissions, and whether the session has expired"),
+    ],
+)
+def test_refused_request_gets_a_hint(given, says):
+    request = Request("one", headers=(("Cookie", "sessionid=x"),))
+    hint = contract.hint(request, given, SimpleNamespace(own=True, ssl_redirect=True, headers=()))
+    assert hint.startswith(says)
+    assert bool(hint) == bool(says)
+
+
+def test_untrusted_proxy_header_gets_remedy():
+    sent = SimpleNamespace(own=True, ssl_redirect=True, headers=(("X-Forwarded-Proto", "https"),))
+    assert "Set SECURE_PROXY_SSL_HEADER" in contract.hint(Request("one"), HTTPS, sent)
 
 
 @pytest.mark.servers

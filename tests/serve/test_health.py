@@ -30,7 +30,7 @@ def test_calm_server_answers_consecutive_requests(bad):
     assert ask.asked == bad + CALM_ANSWERS
 
 
-def test_unrecovered_server_is_given_up():
+def test_wait_for_unrecovered_server_ends():
     assert not health.calm_down(Worn(bad=10**6), idle_s=10.0, within_s=0.3)
 
 
@@ -76,7 +76,7 @@ def test_health_depends_on_status(status, own, why):
     ],
 )
 def test_idle_setup_uses_no_cpu(moments, at_rest):
-    """Each moment contains the CPU seconds by pid."""
+    """Each moment maps the pids of processes to their CPU seconds."""
     usages = iter(
         {pid: Usage("web", "python", pid, cpu_s, 1.0, 1.0, 0) for pid, cpu_s in moment.items()} for moment in moments
     )

@@ -40,10 +40,10 @@ def test_hopless_answers_like_other_setups(cli, monkeypatch, part, asked):
 
 def test_unknown_hopless_part_is_refused(refused, monkeypatch):
     monkeypatch.setenv("HOPLESS", "twins")
-    assert "HOPLESS=twins: 1, threads, middleware or whole is needed" in refused("check", "uvicorn")
+    assert "HOPLESS=twins: must be 1, threads, middleware or whole" in refused("check", "uvicorn")
 
 
-KEPT = 20  # hopless' default number of threads that are kept between requests
+KEPT = 20  # the number of threads that hopless keeps between requests by default
 AT_ONCE = 30
 UVICORN = ("uvicorn", "hopless_project:application", "--port")
 GUNICORN = ("gunicorn", "hopless_project:application", "--worker-class", "asgi", "--no-control-socket", "--bind")
@@ -67,7 +67,7 @@ class Project:
             return connection.getresponse().read()
 
     def state(self):
-        with contextlib.suppress(OSError, http.client.HTTPException):  # the server is reloading
+        with contextlib.suppress(OSError, http.client.HTTPException):  # the server may be reloading
             return json.loads(self.ask("/state"))
         return {"pid": None}
 

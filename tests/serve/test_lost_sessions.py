@@ -63,7 +63,7 @@ def test_datastore_keeps_asgi_sessions(name, grpc):
     ("name", "overlap"), [("gunicorn-gevent", True), ("uwsgi-gevent", True), ("gunicorn-gevent-unpatched", False)]
 )
 def test_grpc_lookups_overlap_in_greenlets(name, overlap):
-    """Ten simultaneous users cause a lookup of 200 ms each. The datastore counts the simultaneous lookups."""
+    """Each of ten simultaneous users causes a lookup of 200 ms. The datastore counts the simultaneous lookups."""
     with served(name, SESSIONS="datastore", DATASTORE_DELAY_MS="200") as running:
         url = f"{running.url}/questionnaire/"
         _, browser = walk(url)

@@ -92,7 +92,7 @@ def test_connection_stays_open_if_supported(running, client):
     addresses = set()
     for _ in range(3):
         assert client.ask("/") == (200, b"OK")
-        addresses.add(client.sock and client.sock.getsockname())  # None after an answer that closed the connection
+        addresses.add(client.sock and client.sock.getsockname())  # sock is None if the answer closed the connection
         time.sleep(0.1)
     # With several threads, Gunicorn uses another kind of worker, which supports keep-alive.
     assert (len(addresses) == 1) == (running.setup.name == "gunicorn" or "keep-alive" not in running.setup.cannot)
@@ -122,7 +122,7 @@ def test_requests_reach_django_completely(client):
     status, body = client.ask("/inspect/a%2Fb/c%20d/%25/caf%C3%A9?a=%2F&a=2", headers=given)
     found = json.loads(body)
     assert (status, found["path_rest"], found["parameters"]) == (200, "a/b/c d/%/café", {"a": ["/", "2"]})
-    # RFC 9110, section 5.3: repeated headers are joined with a comma. The space after it depends on the server.
+    # RFC 9110, section 5.3: repeated headers are joined with a comma. The space after the comma depends on the server.
     assert [value.strip() for value in found["headers"]["X-Repeated"].split(",")] == ["one", "two"]
     assert (found["headers"]["Cookie"], found["headers"]["Accept"]) == ("a=1", "text/x")
 

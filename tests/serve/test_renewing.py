@@ -32,7 +32,7 @@ def workers(running):
 
 
 def ask(running):
-    """Return the status of an answer, or None without an answer."""
+    """Request the root page. Return the status of the answer, or None if there is no answer."""
     try:
         with urllib.request.urlopen(f"{running.url}/", timeout=20) as answer:
             return answer.status

@@ -41,7 +41,7 @@ def serving(name, supervised, services=(), host=None):
     [
         ("RUNNING", 0, (), "datastore"),
         ("RUNNING", 0, ("datastore.http",), None),
-        ("EXITED", 0, (), None),  # REDIS_URL or similar names another server
+        ("EXITED", 0, (), None),  # a variable such as REDIS_URL names another server
         ("EXITED", 69, (), "datastore"),  # the service failed, which the next check reports
         ("STARTING", 0, (), "datastore"),
     ],

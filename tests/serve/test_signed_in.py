@@ -50,7 +50,7 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site():
-    """Return a function that starts such a site with changes and returns the site's address."""
+    """Return a function that starts a changed copy of the site and returns the address and the list of requests."""
     with contextlib.ExitStack() as stack:
 
         def start(**changes):

@@ -1,4 +1,4 @@
-"""Test the check of the WebSocket contract, with servers of known behaviour."""
+"""Test the check of the WebSocket contract, with simulated servers."""
 
 import contextlib
 import socket
@@ -112,7 +112,7 @@ def test_invalid_handshake_is_refused(raw, answer, status):
     assert refused.value.status == status
 
 
-def test_callers_headers_replace_defaults(raw):
+def test_custom_headers_replace_defaults(raw):
     url, sent = raw(b"")
     headers = (("host", "chat.example"), ("Origin", "http://elsewhere.example"))
     with pytest.raises(Refused):

@@ -9,7 +9,7 @@ NON_TRANSACTIONAL = types.CommitRequest.Mode.NON_TRANSACTIONAL
 
 
 class Kind:
-    """Entities of a kind that no other test uses."""
+    """Send requests about entities of a new kind, which no other test uses."""
 
     def __init__(self, call):
         self.call = call

@@ -101,7 +101,7 @@ def test_invalid_write_is_refused(kind, mutations, error):
     assert kind.numbers("a", "b") == {"a": 1}
 
 
-def test_long_name_is_not_looked_up(kind):
+def test_lookup_of_long_name_fails(kind):
     with pytest.raises(exceptions.BadRequest):
         kind.lookup("x" * 1501)
 

@@ -79,7 +79,7 @@ def test_restarted_datastore_keeps_its_address(tmp_path):
     assert addresses[0] == addresses[1]
 
 
-def test_taken_port_moves_the_datastore(tmp_path):
+def test_datastore_avoids_taken_ports(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
         taken = [f"127.0.0.1:{listener.getsockname()[1]}" for listener in (one, two)]
         (tmp_path / "datastore.grpc").write_text(taken[0])
@@ -95,7 +95,7 @@ def test_taken_port_moves_the_datastore(tmp_path):
 
 
 def answered(server, method, path, body, **headers):
-    """Return the status and body of a refusal."""
+    """Send a request that the datastore must refuse. Return the status and body of the answer."""
     request = urllib.request.Request(
         f"http://{server.address('http')}{path}", data=body, headers=headers, method=method
     )

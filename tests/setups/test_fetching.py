@@ -35,7 +35,9 @@ def test_client_must_match_the_view(path, interface, client, fits):
 
 
 NEEDS_ORIGIN = '/fetch needs an origin. Set services = ["origin"] in the test, or ORIGIN_URL'
-NOT_ASYNC = "HTTP_CLIENT=requests does not work for /async/fetch, whose view supports aiohttp, httpx-async here"
+NOT_ASYNC = (
+    "HTTP_CLIENT=requests does not work for /async/fetch in this setup. Use one of these clients: aiohttp, httpx-async"
+)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,7 @@ NOT_ASYNC = "HTTP_CLIENT=requests does not work for /async/fetch, whose view sup
         ("/", "wsgi", {}, [], None),
     ],
 )
-def test_mistake_names_allowed_values(monkeypatch, path, interface, env, services, says):
+def test_error_names_allowed_values(monkeypatch, path, interface, env, services, says):
     requests = {"HTTP_CLIENT": "requests"}
     assert fetching.wrong(path, interface, {**requests, **env}, services) == says
     for name, value in env.items():

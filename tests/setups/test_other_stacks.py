@@ -90,7 +90,7 @@ def test_address_or_own_project_is_refused(gunicorn, monkeypatch):
         ("HEAD", "/", False),
     ],
 )
-def test_stack_gets_only_known_requests(gunicorn, method, path, answered):
+def test_old_stack_refuses_unsupported_requests(gunicorn, method, path, answered):
     why = None if answered else "the project of 2016 answers only GET / and GET /healthz"
     assert sample().refused(gunicorn, (), [Request("a", method, path)]) == why
 
@@ -115,7 +115,7 @@ def test_all_packages_are_pinned():
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line)
 
 
-def test_missing_python_names_required_version(tmp_path):
+def test_missing_python_error_names_version(tmp_path):
     tools, newest = tmp_path / "bin", tmp_path / "python3.14"
     tools.mkdir()
     (tools / "dirname").symlink_to(shutil.which("dirname"))
@@ -123,8 +123,8 @@ def test_missing_python_names_required_version(tmp_path):
     newest.write_text("#!/bin/sh\nexit 1\n")
     newest.chmod(0o755)
     for arguments, says in (
-        ((), "Python 3.11 or 3.10 is needed, with its venv module. Install Python 3.11 ("),
-        ((str(newest),), f"{newest} is not suitable. Python 3.11 or 3.10 is needed"),
+        ((), "This stack needs Python 3.11 or 3.10 with its venv module. Install Python 3.11 ("),
+        ((str(newest),), f"{newest} is not suitable. This stack needs Python 3.11 or 3.10"),
     ):
         made = subprocess.run(
             [shutil.which("sh"), tmp_path / "make.sh", *arguments],
@@ -136,7 +136,7 @@ def test_missing_python_names_required_version(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
-def test_only_own_targets_build_stacks():
+def test_only_stack_targets_build_stacks():
     def would_do(*targets):
         command = ["make", "--dry-run", "--always-make", *targets]
         env = {**os.environ, "MAKEFLAGS": ""}

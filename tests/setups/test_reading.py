@@ -15,7 +15,7 @@ from loadtests.setups import needs, redis, services
 from loadtests.setups.variants import parse
 
 SETUPS = setups.known()
-# The peers with their own message format.
+# The message formats of the peers that don't send plain messages.
 DIALECTS = {
     "python-socketio": "socket.io",
     "socketio": "socket.io",
@@ -50,7 +50,7 @@ def test_websocket_setup_names_its_protocol():
     speaking = {name: setup.dialect for name, setup in SETUPS.items() if setup.dialect}
     assert {name: dialect for name, dialect in speaking.items() if dialect != "plain"} == DIALECTS
     assert {"uvicorn-channels", "uvicorn-websocket", "ws"} <= set(speaking)
-    # Only Channels has consumers, so no peer supports them.
+    # Only Channels has consumers, so no peer supports the sync or JSON consumer.
     assert all({"sync-consumer", "json-consumer"} <= set(SETUPS[name].cannot) for name in DIALECTS)
 
 
@@ -105,7 +105,7 @@ UNKNOWN = r"of \[setup:mine\]: unknown word .*"
         (WORDS.format("cannot=websockets"), f"{UNKNOWN}Did you mean websocket"),
         (WORDS.format("services=redis"), "unknown word 'redis'. Choices are: none"),
         (WORDS.format("dialect=socketio"), f"{UNKNOWN}Did you mean socket.io"),
-        (WORDS.format("dialect=plain socket.io"), "one word is needed, not 2"),
+        (WORDS.format("dialect=plain socket.io"), "must be one word, not 2"),
         (WORDS.format("stack=2015"), f"{UNKNOWN}Did you mean 2016"),
     ],
 )
@@ -165,7 +165,7 @@ def test_hopless_requirement_matches_its_package():
 
 
 def test_server_next_to_python_is_found(tmp_path):
-    """A command of another Python would run the project in that Python."""
+    """A server's command from another Python isn't used, because it would run the project in that Python."""
     assert missing() is None
     assert missing("gunicorn", "uvloop") is None
     said = "gunicorn is not installed: pip install gunicorn; waitress is not installed: pip install waitress"
@@ -202,7 +202,7 @@ def test_mod_wsgi_needs_matching_apache(machine):
     assert needs.missing_needs(["mod_wsgi"], machine / "bin") == []
 
 
-def test_configured_redis_is_enough(monkeypatch):
+def test_redis_url_satisfies_redis_need(monkeypatch):
     monkeypatch.setattr(redis, "executable", lambda: None)
     monkeypatch.delenv("REDIS_URL", raising=False)
     assert missing("redis").endswith("set REDIS_URL")

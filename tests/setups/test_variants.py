@@ -26,7 +26,10 @@ NEWER = ("3.14", "3.13", "3.12")
 
 @pytest.fixture
 def study(tmp_path):
-    """Return a function that writes a study of Gunicorn and a setup with a variant and returns the file."""
+    """Return a function that writes a study of Gunicorn and of a setup with a variant.
+
+    The function returns the study's file.
+    """
 
     def write(setup, variant="python=3.13"):
         file = tmp_path / "two.toml"
@@ -38,7 +41,7 @@ def study(tmp_path):
 
 @pytest.fixture
 def no_interpreters(monkeypatch):
-    """Forget the Pythons that were found before, and hide uv's Pythons."""
+    """Clear the cache of Python interpreters, and hide the interpreters that uv installed."""
     interpreters.find.cache_clear()
     monkeypatch.setattr(interpreters, "_of_uv", lambda version: None)
     yield
@@ -65,7 +68,7 @@ def test_variant_has_short_name_in_label(text, kept, label):
     assert parse(kept) == variant
 
 
-def test_two_versions_exclude_each_other():
+def test_two_versions_of_package_are_refused():
     with pytest.raises(UserError, match="two variants change granian"):
         parse_environment(["granian==2.7.9", "granian==2.8"])
 
@@ -142,7 +145,7 @@ def test_python_is_found_in_pyenv(tmp_path, monkeypatch, no_interpreters):
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_other_release_runs_with_pinned_release(command, study, tmp_path):
+def test_run_compares_two_releases(command, study, tmp_path):
     command("run", study("gunicorn", "gunicorn==23.0.0"), "--output", tmp_path / "run", "--ignore-busy")
     record = json.loads((tmp_path / "run/run.json").read_text())
     [environment] = record["environments"]
@@ -169,7 +172,7 @@ ALONE = "the project of django-bolt answers only GET / and GET /async/ and GET /
 
 
 @pytest.mark.parametrize(("path", "why"), [("/db", None), ("/async/", None), ("/json", ALONE), ("/db?a=1", ALONE)])
-def test_peer_gets_only_handled_requests(path, why):
+def test_peer_refuses_unsupported_requests(path, why):
     [bolt] = setups.find(["django-bolt"])
     assert sample().refused(bolt, (), [Request("GET", path=path)]) == why
 
@@ -177,7 +180,7 @@ def test_peer_gets_only_handled_requests(path, why):
 @pytest.mark.exhaustive
 @pytest.mark.servers
 @pytest.mark.parametrize("name", ["django-bolt", "caddysnake-wsgi", "caddysnake-asgi"])
-def test_server_on_newer_python_answers_equally(command, name):
+def test_newer_python_gives_same_answers(command, name):
     need = name.removesuffix("-wsgi").removesuffix("-asgi")
     newer = next((version for version in NEWER if not interpreters.missing(version)), None)
     if missing_needs([need]) and newer is None:

@@ -12,7 +12,7 @@ SAMPLES = Path(__file__).with_name("samples")
 
 
 @pytest.mark.parametrize("tool", ["vegeta", "k6", "oha", "h2load"])
-def test_each_tools_output_is_read(tool):
+def test_output_of_each_tool_is_read(tool):
     # Each tool ran at 200 requests per second for 4 s against the server that freezes for one second in every four.
     [first, *_] = [way for way in other_generators.WAYS if way.tool == tool]
     times, dropped = first.read((SAMPLES / f"{tool}.txt").read_text())
@@ -37,8 +37,8 @@ def test_judgement_depends_on_percentiles(p90, verdict):
     ("names", "says"),
     [
         ("vegeta,ab", "unknown load generator 'ab'. Choices are: h2load, k6, oha, vegeta"),
-        ("vegeta", "vegeta is not on PATH; `make peers-generators` builds it"),
-        ("h2load", "h2load is not on PATH; Debian's nghttp2-client contains it"),
+        ("vegeta", "vegeta is not on PATH. Build it with `make peers-generators`"),
+        ("h2load", "h2load is not on PATH. Install Debian's nghttp2-client"),
     ],
 )
 def test_missing_tool_is_clear_error(monkeypatch, names, says):

@@ -41,7 +41,7 @@ def test_outdated_package_has_a_row(tmp_path):
     (tmp_path / "npm").chmod(0o755)
     _, *rows, last = printed((tmp_path / "index").as_uri(), PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert [row.split() for row in rows] == [
-        ["requirements.txt", "Django", *rows[0].split()[2:3], "99.0"],  # no file requires pip, so it has no row
+        ["requirements.txt", "Django", *rows[0].split()[2:3], "99.0"],  # no file requires pip, so pip has no row
         ["peers/ws/package.json", "ws", "8.1.0", "9.0.0"],
     ]
     assert last == "2 behind"

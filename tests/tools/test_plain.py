@@ -1,4 +1,4 @@
-"""Test the checker for prose in repositories of a few files."""
+"""Test the prose checker with small repositories."""
 
 import shutil
 import subprocess
@@ -43,7 +43,7 @@ def test_folder_above_its_limit_fails(repository):
 def test_folder_without_limit_fails(repository):
     (repository / "new").mkdir()
     result = check(repository, PLAIN, file="new/page.rst")
-    assert "new has no limit; add one to plain.toml" in result.stderr
+    assert "new has no limit. Add a limit to plain.toml" in result.stderr
 
 
 def test_documentation_has_word_limit(repository):

@@ -1,4 +1,4 @@
-"""Test `make size` in repositories of a few files."""
+"""Test `make size` with small repositories."""
 
 import shutil
 import subprocess
@@ -65,7 +65,7 @@ def size(repository, **limits):
 
 
 @pytest.mark.parametrize(("name", "text", "lines"), [("one.py", PYTHON, 7), ("one.js", JAVASCRIPT, 5)])
-def test_only_code_counts(repository, name, text, lines):
+def test_only_lines_of_code_are_counted(repository, name, text, lines):
     write(repository, f"loadtests/a/{name}", text)
     found = size(repository, a=lines)
     assert (found.returncode, found.stderr) == (0, "")
@@ -81,14 +81,14 @@ def test_larger_package_fails(repository):
 
 def test_package_without_limit_fails(repository):
     write(repository, "loadtests/a/one.py", "x = 1\n")
-    assert "loadtests/a has no limit; add one to size.toml" in size(repository).stderr
+    assert "loadtests/a has no limit. Add a limit to size.toml" in size(repository).stderr
 
 
 def test_limit_without_package_fails(repository):
-    assert "loadtests/gone has no code; remove it from size.toml" in size(repository, gone=9).stderr
+    assert "loadtests/gone has no code. Remove it from size.toml" in size(repository, gone=9).stderr
 
 
-def test_files_of_the_next_commit_count(repository):
+def test_files_of_next_commit_are_counted(repository):
     write(repository, "loadtests/a/tracked.py", "x = 1\n" * 7)
     write(repository, "loadtests/a/deleted.py", "x = 1\n" * 2)
     subprocess.run(["git", "-C", repository, "add", "loadtests"], check=True)

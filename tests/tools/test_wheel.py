@@ -55,5 +55,5 @@ def test_wheel_measures_a_project(venv, tmp_path):
     record = json.loads((found / "run.json").read_text())
     assert record["git"]["revision"] is None
     created = {folder.name for folder in (tmp_path / "cache" / "django-serving-benchmark").glob("*/")}
-    assert created <= {"overlays", "pycache"}  # no environment for the sample project, and no Node packages
+    assert created <= {"overlays", "pycache"}  # the run created no sample environment or Node packages
     assert not [*venv.glob("lib/*/site-packages/results")]

@@ -81,7 +81,7 @@ def test_requests_spread_over_their_second(log):
 
 
 def test_most_frequent_requests_are_kept(log):
-    partly = [line("GET /b", 304), line("GET /b", 206)]  # a load has no cache, so it requests the whole file
+    partly = [line("GET /b", 304), line("GET /b", 206)]  # a load has no cache, so each request gets the whole file
     found = convert("log", log(line("GET /a"), *partly, line("GET /c")), ConvertOptions(max_requests=2))
     assert requests(found) == [("GET", "/a", 1, 200), ("GET", "/b", 2, 200)]
     assert "left out: 1 request to 1 rarer URL; --max-requests keeps more" in found.remarks

@@ -7,7 +7,7 @@ from loadtests.workload import Conversation, Feature, Load, Request
 from loadtests.workload.script import Script
 
 SEND = '{"text": "$ID"}'
-RATE_0 = "only idle connections have the rate 0. This is"
+RATE_0 = "the rate 0 is for idle connections only. This load is"
 
 
 def load(does="echo", talk=None, **options):
@@ -18,12 +18,12 @@ def load(does="echo", talk=None, **options):
 @pytest.mark.parametrize(
     ("does", "values", "says"),
     [
-        ("shout", {}, "a conversation can't do 'shout'. Allowed: connect, idle, echo, broadcast"),
+        ("shout", {}, "a conversation must be one of connect, idle, echo, broadcast, not 'shout'"),
         ("idle", {}, "idle needs from 1 to 60,000 receivers, not 0"),
         ("broadcast", {"receivers": 70_000}, "broadcast needs from 1 to 60,000 receivers, not 70000"),
         ("echo", {"receivers": 1}, "echo has no receivers. Set the number of 'connections' instead"),
-        ("idle", {"receivers": 3, "steps": 4}, "only idle connections are opened in steps, with a connection in each"),
-        ("broadcast", {"receivers": 3, "steps": 2}, "only idle connections are opened in steps"),
+        ("idle", {"receivers": 3, "steps": 4}, "the number of steps must be 1, or at most the number of idle"),
+        ("broadcast", {"receivers": 3, "steps": 2}, "the number of steps must be 1, or at most the number of idle"),
         ("broadcast", {"receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms. Each room needs a receiver"),
         ("echo", {"rooms": 0}, "1 receiver cannot be in 0 rooms"),
         ("echo", {"size": 0}, "a payload must be from 1 to 1,000,000 bytes, not 0"),
@@ -48,13 +48,13 @@ def test_invalid_load_is_refused(does, talk, options, says):
 
 
 def test_conversation_must_match_protocol():
-    with pytest.raises(ValueError, match="This is http"):
+    with pytest.raises(ValueError, match="The protocol is http"):
         load(protocol="http")
-    with pytest.raises(ValueError, match="This is websocket"):
+    with pytest.raises(ValueError, match="The protocol is websocket"):
         Load.of_url("http://127.0.0.1:8000/", protocol="websocket")
     assert Conversation("echo", "script", script=Script(SEND)).script == Script(SEND)
     for dialect, script in (("script", None), ("plain", Script(SEND))):
-        with pytest.raises(ValueError, match="a script is for the dialect script"):
+        with pytest.raises(ValueError, match="only the dialect script must have a script"):
             Conversation("echo", dialect, script=script)
 
 

@@ -42,7 +42,7 @@ def file(tmp_path):
     return write
 
 
-def test_recorded_times_give_the_weights(file):
+def test_recorded_times_determine_the_weights(file):
     front, login = from_toml.read(file(GOOD)).requests
     assert front == Request("GET /", weight=3)
     assert login == Request("log in", "POST", "/login/?next=/", HEADERS, b'{"a": 1}', status=302)
@@ -67,17 +67,17 @@ def test_written_file_is_read_back(file, workload):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[[requests]]\n[[requests]]", r"two have the name 'GET /'. Rename one"),
-        ("[[requests]]\npath = 'a'", r"requests\[1\].path: is 'a'; it must start with '/'"),
-        ("[[requests]]\nbody = 'a'\nbody_base64 = 'YQ=='", r"body and body_base64 exclude each other"),
+        ("[[requests]]\n[[requests]]", r"two requests have the name 'GET /'. Rename one"),
+        ("[[requests]]\npath = 'a'", r"requests\[1\].path: must start with '/', not 'a'"),
+        ("[[requests]]\nbody = 'a'\nbody_base64 = 'YQ=='", r"body and body_base64 can't be combined"),
         ("[[requests]]\nbody_base64 = '!'", r"requests\[1\].body_base64: is not base64"),
         ("[[requests]]\nbody_file = 'none'", r"requests\[1\].body_file: none cannot be read: No such file"),
-        ("[[requests]]\nat = ['now']", r"requests\[1\].at\[1\]: is 'now'. A number of 0 or more"),
+        ("[[requests]]\nat = ['now']", r"requests\[1\].at\[1\]: must be a number of 0 or more"),
         ("[[requests]]\nwieght = 1", r"requests\[1\].wieght: is not a known key. Did you mean weight"),
         ("[[requests", r"mine.toml: not valid TOML"),
     ],
 )
-def test_mistake_in_file_is_clear(file, text, says):
+def test_file_mistake_is_clear_error(file, text, says):
     with pytest.raises(UserError, match=says) as error:
         from_toml.read(file(text))
     assert "\n" not in str(error.value)
@@ -161,7 +161,7 @@ def test_replay_is_complete_in_run_record(load):
     assert test.pace.recorded == ((0, 0), (0.5, 0), (1, 1), (1.5, 0))
     assert (test.pace.speed, test.pace.rate, test.pace.duration_s) == (2, 2, 2)
     kept = study.from_dict(json.loads(json.dumps(found.to_dict())))
-    assert kept.tests[0].requests[1].body is None  # the body is only in its file
+    assert kept.tests[0].requests[1].body is None  # only the body's own file contains the body
     assert kept.with_bodies() == found
 
 
@@ -179,23 +179,23 @@ def test_body_file_may_be_moved(load, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "lines", "says"),
     [
-        ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: is \[\]. A list that is not empty"),
-        ("latency", EVENLY + "requests = [{weight = 0}]", r"tests.latency.requests\[1\].weight: is 0"),
+        ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: must be a list that is not empty"),
+        ("latency", EVENLY + "requests = [{weight = 0}]", r"tests.latency.requests\[1\].weight: must be"),
         ("latency", EVENLY + "requests = [{}]\npath = '/'", r"tests.latency.path: is not a known key. .*requests"),
         ("latency", EVENLY + "requests = [{}]\nworkload = 'a'", r"requests: can't be combined with workload"),
         ("latency", EVENLY + "workload = 'no.toml'", r"tests.latency.workload: no.toml cannot be read: No such file"),
-        ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'. One of 'DELETE', 'GET'"),
+        ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: must be one of 'DELETE', 'GET'"),
         ("latency", EVENLY + 'path = "/a\\r\\nX: y"', r"tests.latency.path: .*percent-encoded"),
         ("latency", EVENLY + "speed = 2", r"tests.latency.speed: is not a known key. .*pace"),
-        ("latency", EVENLY + "pace = 'fast'", r"tests.latency.pace: is 'fast'. 'even' or 'recorded' is needed"),
+        ("latency", EVENLY + "pace = 'fast'", r"tests.latency.pace: must be 'even' or 'recorded', not 'fast'"),
         ("latency", "pace = 'recorded'\nworkload = 'plain.toml'", r"pace: is 'recorded', but it was not recorded"),
         ("latency", "pace = 'recorded'", r"pace: is 'recorded', but it was not recorded"),
         ("latency", EVENLY + REPLAYED, r"rate: is not a known key"),
-        ("latency", REPLAYED + "speed = -1", r"speed: is -1. A number above 0"),
-        ("throughput", REPLAYED, r"pace: is 'recorded'. 'even' is needed"),
+        ("latency", REPLAYED + "speed = -1", r"speed: must be a number above 0"),
+        ("throughput", REPLAYED, r"pace: must be 'even', not 'recorded'"),
     ],
 )
-def test_mistake_in_study_is_clear(load, kind, lines, says):
+def test_study_mistake_is_clear_error(load, kind, lines, says):
     with pytest.raises(UserError, match=says) as error:
         load(lines, kind)
     assert "\n" not in str(error.value)

@@ -20,7 +20,7 @@ def requests(found):
 def test_first_host_becomes_a_workload(har, entry):
     file = har(
         entry(f"{SITE}/"),
-        entry(f"{SITE}/static/app.js?v=1", status=304),  # a load has no cache, so it requests the whole file
+        entry(f"{SITE}/static/app.js?v=1", status=304),  # a load has no cache, so each request gets the whole file
         entry("https://cdn.example/font.woff"),
         entry(f"{SITE}/static/app.js?v=1", status=304),
         entry(f"{SITE}/cart", "POST", 201, headers=[("Content-Type", "application/json")], body='{"id": 1}'),
@@ -98,7 +98,7 @@ def posted(entry, path, **data):
     return found
 
 
-def test_known_bodies_are_kept(har, entry):
+def test_readable_bodies_are_kept(har, entry):
     form = {"mimeType": "application/x-www-form-urlencoded", "params": [{"name": "a", "value": "1 2"}, {"name": "b"}]}
     upload = {"mimeType": "multipart/form-data", "params": [{"name": "f", "fileName": "a.png"}]}
     unknown = entry(f"{SITE}/unknown", "PUT")
@@ -112,7 +112,7 @@ def test_known_bodies_are_kept(har, entry):
     assert "kept as recorded: 1 file or body that cannot be read as text" in found.remarks
 
 
-def test_other_content_type_is_omitted(har, entry):
+def test_unsupported_content_type_is_omitted(har, entry):
     recorded = posted(entry, "/odd", mimeType=[None], text="a=1")
     found = converted("journey", har(entry(f"{SITE}/"), recorded))
     assert "left out: 1 request whose body isn't a form ([none]); write it by hand" in found.remarks
@@ -124,7 +124,7 @@ def test_different_bodies_are_different_requests(har, entry):
     assert named == [("POST /graphql", 2), ("POST /graphql (2)", 1)]
 
 
-def test_times_are_kept_on_request(har, entry):
+def test_times_are_kept_if_requested(har, entry):
     file = har(
         entry(f"{SITE}/b", at="2026-11-21T10:00:01.5Z"),
         entry(f"{SITE}/a", at="2026-11-21T11:00:00.000+01:00"),
@@ -143,10 +143,10 @@ def test_decoded_characters_are_encoded(har, entry):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("<html>", r"page.har: is not JSON, so it is not a HAR file: Expecting value"),
-        ("[" * 100_000, r"JSON, but not a HAR file: it is nested too deeply"),
-        ("[]", r"JSON, but not a HAR file: it has no log.entries"),
-        ('{"log": {"entries": {}}}', r"JSON, but not a HAR file"),
+        ("<html>", r"page.har: is not a HAR file, because the text is not JSON: Expecting value"),
+        ("[" * 100_000, r"is not a HAR file, because the JSON is nested too deeply"),
+        ("[]", r"is not a HAR file, because the JSON has no log.entries"),
+        ('{"log": {"entries": {}}}', r"is not a HAR file, because the JSON has no log.entries"),
         ('{"log": {"entries": []}}', r"an empty HAR file"),
         ('{"log": {"entries": [1]}}', r"page.har: entry 1 is not valid in a HAR file"),
         ('{"log": {"entries": [{"request": {"url": "http://a/"}}]}}', r"entry 1 is not valid in a HAR file .KeyError"),

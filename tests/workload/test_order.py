@@ -46,7 +46,7 @@ def test_shares_are_whole_numbers(weights):
 
 def test_seed_determines_the_order():
     assert order([3, 2, 1], 1) == order([3, 2, 1], 1) != order([3, 2, 1], 2)
-    assert order([3, 2, 1], 2016)[:12].tolist() == [2, 1, 0, 0, 1, 0, 0, 1, 0, 2, 1, 0]  # in every version of Python
+    assert order([3, 2, 1], 2016)[:12].tolist() == [2, 1, 0, 0, 1, 0, 0, 1, 0, 2, 1, 0]  # equal in every Python version
     assert order([5], 1).tolist() == [0]
 
 

@@ -215,14 +215,14 @@ def test_ons_file_becomes_a_journey(journey_of, tmp_path):
 @pytest.mark.parametrize(
     ("requests", "says"),
     [
-        ([], "requests: a list of requests is needed"),
-        (["GET /"], "request 1: is 'GET /'. A request is needed"),
-        ([{"method": "PUT", "url": "/"}], "request 1: method: is 'PUT'. GET or POST is needed"),
-        ([{"method": "GET", "url": "people"}], "request 1: url: is 'people'. A path is needed"),
-        ([{"method": "GET", "url": "/{a b}/"}], "request 1: url: is '/{a b}/'. A path is needed"),
+        ([], "requests: must be a list of requests"),
+        (["GET /"], "request 1: must be a request, not 'GET /'"),
+        ([{"method": "PUT", "url": "/"}], "request 1: method: must be GET or POST, not 'PUT'"),
+        ([{"method": "GET", "url": "people"}], "request 1: url: must be a path, not 'people'"),
+        ([{"method": "GET", "url": "/{a b}/"}], "request 1: url: must be a path, not '/{a b}/'"),
         ([{"method": "GET", "url": "/{id}/"}], "no earlier redirect_route defines {id}"),
         ([{"method": "GET", "url": "/", "data": {"a": 1}}], "request 1: data: is only allowed in a POST"),
-        ([{"method": "POST", "url": "/", "data": {"a": {}}}], "request 1: data: a: is {}. A text"),
+        ([{"method": "POST", "url": "/", "data": {"a": {}}}], "request 1: data: a: must be a text"),
         ([{"method": "POST", "url": "/", "date": {}}], "request 1: 'date' is not a known key. Allowed: method"),
     ],
 )
@@ -236,7 +236,7 @@ def test_wrong_ons_file_is_refused(journey_of, requests, says):
 @pytest.mark.parametrize(
     ("values", "options", "says"),
     [
-        ({"a": 1}, {}, r"JSON, but not a HAR file: it has no log.entries"),
+        ({"a": 1}, {}, r"is not a HAR file, because the JSON has no log.entries"),
         ("no", {}, r"shop.har: is not JSON, so neither a HAR file nor requests of ONS"),
         (ONS, {"times": True}, r"work for a journey. Leave them out"),
         (ONS, {"hosts": ("a",)}, r"--host is for a HAR file"),

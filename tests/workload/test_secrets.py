@@ -20,7 +20,7 @@ OPENS = [
     ("ticket", "ST-18-aA5Yu"), ("access", "eyJ0.eyJ1.x"), ("refresh", "r3fr3sh"), ("invite", UUID),
     ("inviteCode", "QX81ZZ"), ("security_code", "918273"), ("reset_key", "5xk-8c7e2"), ("userCode", "WDJB-MJ7T"),
 ]  # fmt: skip
-# Values under the same names that aren't secret: words and small numbers.
+# Words and small numbers under the same names aren't secrets.
 HARMLESS = [
     ("code", "DE"), ("code", "404"), ("country_code", "DE"), ("state", "open"), ("state", "New South Wales"),
     ("state", "in_progress"), ("ticket", "1234"), ("ticket_id", "1234567"), ("access", "read-write"),
@@ -222,7 +222,7 @@ def test_unknown_kept_name_is_refused(converted, keep):
         converted("/?token=1", keep, headers=[("X-Auth", "1")])
 
 
-def test_users_in_urls_are_never_printed(har, entry):
+def test_credentials_in_urls_are_never_printed(har, entry):
     file = har(entry("https://ada:hunter2@shop.example/a"), entry("https://bob:hunter2@other.example/"))
     found = convert("har", file)
     assert "requests to shop.example" in found.remarks
@@ -234,7 +234,7 @@ def test_users_in_urls_are_never_printed(har, entry):
     assert "hunter2" not in str(error.value)
 
 
-def test_names_cannot_add_lines(converted):
+def test_field_names_cannot_add_lines(converted):
     body = json.dumps({HEXADECIMAL: {"token": "hunter2"}, "a\n[[requests]]\x1b[2J": "b"})
     _, written = converted(method="POST", body=body)
     assert not any(secret in written for secret in ("hunter2", HEXADECIMAL, "\x1b"))

@@ -3,11 +3,13 @@
 In committed runs, the logarithm of a figure is changed by these sources of noise:
 
 - Each start of a server changes the figure by 1 to 2%.
-- The whole machine drifts by 7 to 13% within 10 to 30 seconds, and by the same amount within two seconds.
+- The whole machine drifts slowly, by 7 to 13% within 10 to 30 seconds. It also drifts fast, by the same amount within
+  two seconds.
 - Each second of a setup's measurements has separate noise of 5%.
 
-Consecutive seconds of a trial differ as if each second had 5 to 7% of noise, and periods of three seconds as if each
-had 8%. So most of the difference between two trials comes from the machine, and not from the trials.
+Consecutive seconds of a trial differ as if each second had 5 to 7% of noise. Consecutive periods of three seconds
+differ as if each period had 8% of noise. So most of the difference between two trials comes from the machine, and not
+from the trials.
 
 The simulation compares two methods that need the same time. The first method measures one trial after another, each
 after a separate start of the server. The second method starts all setups of a block together and measures slices of a
@@ -30,15 +32,15 @@ from loadtests.analyse.verdicts import Verdict
 from tools.simulation.studies import read, wrong
 
 BLOCKS = 4
-METRICS = 4  # metrics of a study, which share its error rate of 5%
-TESTS = 2  # tests that share the time of a study
+METRICS = 4  # The number of metrics of a study. They share its error rate of 5%.
+TESTS = 2  # The number of tests that share the time of a study.
 TRIAL_S = 4.0
-START_S = 1.0  # seconds for each setup, if all setups of a block are started together
-STEP_S = 0.5  # the resolution of the machine's drift
-FAST_S = 2.0  # the time scale of the fast drift
-STALL_S, STALL = 2.0, log(3)  # during a stall, requests take three times as long
-EFFECT = 0.3  # the slowdown of the first candidate; the other candidates equal the baseline
-SIZES = ((5, 270.0), (19, 1200.0))  # numbers of setups, and the duration of their study in seconds
+START_S = 1.0  # Seconds for each setup, if all setups of a block are started together.
+STEP_S = 0.5  # The resolution of the machine's drift.
+FAST_S = 2.0  # The time scale of the fast drift.
+STALL_S, STALL = 2.0, log(3)  # During a stall, requests take three times as long.
+EFFECT = 0.3  # The slowdown of the first candidate. The other candidates equal the baseline.
+SIZES = ((5, 270.0), (19, 1200.0))  # Numbers of setups, and the duration of their study in seconds.
 
 
 @dataclass(frozen=True)

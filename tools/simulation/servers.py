@@ -47,7 +47,7 @@ class SimulatedServer:
     """The number of requests that the server handles at the same time."""
 
     def probe(self, rate: float, duration_s: float, objective: Objective, rng: np.random.Generator) -> ProbeFigures:
-        """Simulate a probe. Like a real probe, it stops early if it can't pass any more."""
+        """Simulate a probe. Like a real probe, the simulated probe stops early if it can't pass any more."""
         if self.generator_limit is not None and rate > self.generator_limit:
             limited = "the generator was saturated"
             return ProbeFigures(rate, int(rate * duration_s), 0, 0, {}, generator_limit=limited)
@@ -147,7 +147,7 @@ def several(workers: int, speed: float, objective: Objective) -> SimulatedServer
 def general(name: str, speed: float, objective: Objective, service_times: ServiceTimes) -> SimulatedServer:
     """Return a server with the given service times: M/G/1.
 
-    The capacity is the highest rate with response times over an hour that meet the first limit.
+    At the capacity, the response times in a simulated hour just meet the first limit.
     """
 
     def excess(rate: float) -> float:

@@ -25,8 +25,8 @@ Noise = Callable[[np.random.Generator, tuple[int, int]], Array]
 
 CANDIDATES = 4
 FAMILIES = "two families"
-SHARED = 2.0  # the noise that a family of setups shares, relative to the noise of a trial
-MAX_BLOCKS = 40  # the maximum number of blocks with ``until``
+SHARED = 2.0  # The noise that a family of setups shares, relative to the noise of a trial.
+MAX_BLOCKS = 40  # The maximum number of blocks with ``until``.
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Rates:
         studies: The number of studies.
         false: The share of studies with at least one false verdict.
         found: The share of studies in which the verdict on the first candidate is ``slower``.
-        equal: The share of the candidates without an effect whose verdict is ``equivalent``.
+        equal: Among the candidates without an effect, the share whose verdict is ``equivalent``.
     """
 
     scenario: Scenario

@@ -1,6 +1,7 @@
 """Compare two runs. Their blocks aren't paired, so the samples are independent.
 
-If the whole machine became faster or slower between the runs, the ratio includes this change, but the interval doesn't.
+If the whole machine became faster or slower between the runs, the ratios include this change, but the intervals don't
+allow for it.
 """
 
 from __future__ import annotations
@@ -66,9 +67,9 @@ def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[
 
     All intervals hold simultaneously.
 
-    If a run is compared with itself, the differences have no uncertainty. Otherwise, the method is the same as in
-    ``intervals.simultaneous``, but with Yuen's standard error, because the noise of the runs may differ. With few
-    blocks, the intervals are Welch's t intervals.
+    If a run is compared with itself, the differences have no uncertainty. For two different runs, the method is the
+    same as in ``intervals.simultaneous``, but with Yuen's standard error, because the noise of the runs may differ.
+    With few blocks, the intervals are Welch's t intervals.
     """
     if all(trimmed.same(*pair) for pair in pairs):
         return [_exactly(pair) for pair in pairs]

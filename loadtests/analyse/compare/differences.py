@@ -1,4 +1,4 @@
-"""Find the differences between two runs in machine, software, revision, knobs and study, but not in results."""
+"""Compare the machine, software, revision, knobs and study of two runs, but not their results."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import SUMMARISED
 from loadtests.records.run.run_record import RunRecord
 
-# These values always change, so they aren't properties of the machine.
+# The CPU's clock rate and the steal time always change, so they aren't compared.
 MOVING = ("mhz", "steal_s_since_boot")
-# Two machines are the same if these values are equal. The kernel and the governor are settings of a machine.
+# Two machines are treated as the same machine if these values are equal and the memory sizes are similar. The kernel
+# and the governor aren't in the list, because they are settings of a machine.
 IDENTITY = ("cpu", "architecture", "cores", "virtualization")
-MEMORY_TOLERANCE = 0.05  # The kernel reserves a varying share of the memory.
+MEMORY_TOLERANCE = 0.05  # The memory sizes may differ by this share, because the kernel reserves a varying share.
 # These fields of a study aren't parameters of the measurement, or they are compared separately.
 NOT_PARAMETERS = ("name", "title", "question", "entries", "tests")
 
 
 @dataclasses.dataclass(frozen=True)
 class RunDifference:
-    """A difference between two runs. ``kind`` is a part of run.json. A run without the value has None."""
+    """A difference between two runs.
+
+    ``kind`` is a part of run.json. ``before`` or ``after`` is None if that run doesn't contain the value.
+    """
 
     kind: str
     what: str
@@ -64,7 +68,7 @@ def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 
 def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
-    """Return all values of a run that could differ in another run, as text, by kind and name."""
+    """Return the text of each value of a run that could be different in another run, by kind and name."""
     study, versions = run.study.to_dict(), dict(run.versions)
     packages, node_packages = versions.pop("packages", {}), versions.pop("node_packages", {})
     facts = {
@@ -119,7 +123,7 @@ def _hosts(run: RunRecord) -> dict[str, str]:
 def _revision(run: RunRecord) -> str:
     if not run.git.revision:
         return "not known"
-    # Uncommitted changes may differ between two runs of the same revision.
+    # Two runs of the same revision can have different uncommitted changes, so add the time of the run.
     changed = f" with changes of {run.created}" if run.git.dirty else ""
     return f"{run.git.revision[:12]}{changed}"
 

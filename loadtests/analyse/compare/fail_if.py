@@ -16,7 +16,7 @@ RULE = re.compile(r"\s*(slower|faster|failures)\s*(?:>\s*(\d+(?:\.\d+)?)\s*%)?\s
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule against comparisons with this ``verdict`` and a change above ``threshold`` (0.05 is 5%).
+    """A comparison breaks the rule if it has this ``verdict`` and its change is above ``threshold`` (0.05 is 5%).
 
     If ``verdict`` is None, the threshold limits the share of failures.
     """
@@ -45,8 +45,9 @@ def parse(text: str) -> Rule:
 def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Return the comparisons that break the rule, because their change is significant and above the threshold.
 
-    A setup that fails, loses messages or can't sustain the rate counts as slower for any threshold. Noise breaks the
-    rule in at most 5% of all runs, however many comparisons there are.
+    If a rule forbids slower setups, a setup that fails, loses messages or can't sustain the rate breaks the rule,
+    even if the threshold is high.
+    Noise breaks the rule in at most 5% of all runs, however many comparisons there are.
     """
     return [one for one in comparisons if _breaks(rule, one)]
 
@@ -60,6 +61,6 @@ def _breaks(rule: Rule, one: Comparison) -> bool:
 
 
 def _change(one: Comparison) -> float:
-    """Return the change in the direction of the verdict, such as 0.5 (50% slower) for half the throughput."""
+    """Return the change in the direction of the verdict. For half the throughput, it is 0.5 (50% slower)."""
     upwards = metric(one.metric).more_is_better == (one.verdict is Verdict.FASTER)
     return one.ratio - 1 if upwards else 1 - one.ratio

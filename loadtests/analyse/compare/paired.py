@@ -1,4 +1,4 @@
-"""Compute the ratios of candidates to a baseline within each block, and their noise, in one metric of one test."""
+"""Compute candidates' ratios to a baseline within each block, and the ratios' noise, for one metric of one test."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Pair:
         return observed if self.expected is None else towards(observed, self.expected)
 
     def interval(self, error: float) -> Interval:
-        """Return the interval of the mean log ratio. It is wrong with probability ``error``."""
+        """Return the interval of the mean log ratio. The interval is wrong with probability ``error``."""
         if self.expected is None or (noise := self.spread) is None:
             found = intervals.by_itself(self.ratios, error)
         else:
@@ -53,8 +53,9 @@ class Pair:
 class Row:
     """The values of all setups in one metric of one test. ``samples`` contains the values by label.
 
-    The labels in ``baselines`` are copies of one setup, so their values in a block are averaged. Lower ``bounds``
-    aren't used to estimate the noise, because they vary only as much as the load generator.
+    The labels in ``baselines`` are copies of one setup, so their values in a block are averaged. Values that are lower
+    bounds (``bounds``) aren't used to estimate the noise, because they show how much the load generator varies instead
+    of the setup.
     """
 
     def __init__(self, samples: Mapping[str, Sample], baselines: Sequence[str], bounds: Bounds | None = None) -> None:
@@ -100,7 +101,7 @@ class Row:
         return any(block in self.bounds.get(label, ()) for block in blocks for label in labels)
 
     def _together(self, label: str, other: str, share: float) -> Noise | None:
-        """Return the noise of the difference between two setups, with a ``share`` of the second setup's variance."""
+        """Return the noise of the difference between two setups, with the second setup's variance times ``share``."""
         own, further = self._noises.get(label), self._noises.get(other)
         if own is None or further is None:
             return None

@@ -1,4 +1,4 @@
-"""The result of a comparison: its rows, other differences between the runs, and whether it fails a build."""
+"""Represent the result of a comparison: rows, other differences between the runs, and whether a build fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadtests.formatting import bounded_ratio, series
 
 @dataclasses.dataclass(frozen=True)
 class ComparisonRow:
-    """A setup's values on both sides, in one test and metric. ``missing`` is the reason if they aren't compared."""
+    """A setup's values on both sides, in one test and metric. ``missing`` states why they can't be compared."""
 
     label: str
     test: str

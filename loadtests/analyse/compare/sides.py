@@ -19,14 +19,14 @@ from loadtests.records.run.folder import Run
 
 
 def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: str | None = None) -> Compared:
-    """Compare ``run`` with ``other``, or if ``other`` is None, setups of ``run`` with each other.
+    """Compare two runs, or if ``other`` is None, compare setups of ``run`` with each other.
 
     Args:
         run: The run folder.
         other: The folder of the second run.
-        setups: Labels separated by commas. Within one run, the first label is the baseline. The default is all setups
-            that both runs contain, or within one run, the study's pairs or else all variants, each compared with its
-            baseline.
+        setups: Labels separated by commas. Within one run, the first label is the baseline. The default for two runs is
+            all setups that both runs contain. The default for one run is the study's pairs, or if the study has no
+            pairs, each variant compared with the baseline.
         rule: The value of ``--fail-if``.
 
     Raises:
@@ -46,7 +46,10 @@ def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: 
 
 
 def _within(results: Results, labels: list[str], run: str) -> Compared:
-    """Compare setups of one run by block. Without ``labels``, compare the study's pairs, or else its variants."""
+    """Compare setups of one run by block.
+
+    Without ``labels``, compare the study's pairs. If the study has no pairs, compare its variants with the baseline.
+    """
     in_pairs = [(against, label) for label, against in results.own_baselines.items()] or _variants(results)
     named = [(labels[0], label) for label in labels[1:]] if labels else in_pairs
     if not named or len(set(labels)) < len(labels):

@@ -34,8 +34,8 @@ class Pairing:
     blocks: int  # the number of blocks in which both setups have a valid trial
     baseline_standing: Standing = SOUND
     candidate_standing: Standing = SOUND
-    at_least: bool = False  # The candidate's figure is a lower bound, so the interval has no upper end.
-    at_most: bool = False  # The baseline's figure is a lower bound, so the interval has no lower end.
+    at_least: bool = False  # Whether the candidate's figure is a lower bound, so that the interval has no upper end.
+    at_most: bool = False  # Whether the baseline's figure is a lower bound, so that the interval has no lower end.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Comparison(Pairing):
     delta: float
     family: int  # The number of comparisons for which the interval is adjusted.
     method: str  # The method of the interval: moderated, trimmed, student, constant or none.
-    inside_noise: bool = False  # Whether two copies of one setup may differ as much on this machine.
+    inside_noise: bool = False  # Whether two copies of one setup can differ by the same ratio on this machine.
 
     @property
     def informative(self) -> bool:
@@ -73,7 +73,7 @@ class Estimate:
     high: float
     blocks: int
     method: str
-    at_least: bool = False  # the value of a block is a lower bound, so the interval has no upper end
+    at_least: bool = False  # Whether a block's value is a lower bound, so that the interval has no upper end.
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def estimates(observations: Iterable[Observation]) -> list[Estimate]:
 
 
 def widest_interval(comparisons: Sequence[Comparison]) -> float:
-    """Return half the width of the widest interval, as a share of the ratio, for ``run --precision 2%``.
+    """Return half the width of the widest interval as a share of its ratio. ``run --precision 2%`` limits this share.
 
     The result is infinite if there are no comparisons, if an interval is open, or if there are fewer than
     ``FIRST_LOOK`` blocks, because the intervals of few blocks are sometimes narrow by chance.

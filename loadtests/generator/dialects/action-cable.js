@@ -47,7 +47,7 @@ function keyOf(/** @type {Client} */ { endpoint }) {
 }
 
 /**
- * Handle a message that is neither a ping nor a payload of the client's own subscription.
+ * Process a message that is neither a ping nor a payload of the client's own subscription.
  *
  * @type {Dialect['onMessage']}
  */

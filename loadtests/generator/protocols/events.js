@@ -52,7 +52,7 @@ function noted(request, note) {
   return { ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}note=${note}` };
 }
 
-/** A connection that reports each event. After the first event it reads nothing for `pauseMs`. */
+/** A connection that reports each event. After the first event, the connection reads nothing for `pauseMs`. */
 class EventConnection extends HttpConnection {
   scanner = new EventScanner();
   rests = false;
@@ -71,7 +71,7 @@ class EventConnection extends HttpConnection {
   }
 
   /**
-   * Prepare to pause the socket. If undici itself paused, it would mix up incomplete chunks.
+   * Prepare to pause the socket. A pause in undici itself would mix up incomplete chunks.
    *
    * @param {Socket} socket
    */

@@ -25,7 +25,7 @@ const HAS_LENGTH = new Set(['POST', 'PUT', 'PATCH']); // methods that need Conte
 const ENOUGH_CLOSED = 2; // after this number of consecutive closes by the server, OneRequest sends the requests
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
 
-const connect = buildConnector({ timeout: 0 }); // the owner of a connection handles timeouts
+const connect = buildConnector({ timeout: 0 }); // no timeout, because the owner of a connection enforces the timeouts
 
 /** @type {Protocol} */
 export const protocol = {
@@ -60,7 +60,7 @@ class HttpExchange extends Exchange {
     this.isLast = !job.keepAlive || closes;
     this.method = method;
     this.bytes = bytesOf(request, new URL(job.origin).host, this.isLast);
-    // By default, undici closes the connection after HEAD, and after DELETE with a body, so `reset` is explicit.
+    // By default, undici closes the connection after HEAD, and after DELETE with a body, so `reset` is always set.
     /** @type {import('undici').Dispatcher.DispatchOptions} */
     this.request = { path, method, headers, body: decoded(body), reset: this.isLast };
     this.status = status;
@@ -134,9 +134,9 @@ export class HttpConnection {
   }
 
   /**
-   * Send a request that was due at `intended`. The request counts as sent when its first byte is written. If it needs a
-   * new connection, it counts as sent when the connection starts to open, because the server causes the delay if it
-   * accepts connections slowly.
+   * Send a request that was due at `intended`. The request counts as sent when its first byte is written. If the
+   * request needs a new connection, it counts as sent when the connection starts to open, because a server that accepts
+   * connections slowly causes this delay itself.
    *
    * @type {Connection['send']}
    */

@@ -140,7 +140,7 @@ class Http2Stream {
       }
     });
     stream.on('close', () => {
-      // otherwise the request was answered, and another request may be in flight
+      // If the request was answered, this object may already have another request in flight.
       if (this.busy && this.stream === stream) {
         this.busy = false;
         const lost = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });

@@ -5,7 +5,7 @@ import { Wire } from './wire.js';
 /** @import { Endpoint, Failure, OnBytes, OnMessage } from '../types.ts' */
 /** @import { Pool } from './pool.js' */
 
-/** The failure of a client that was given up while it was being opened. */
+/** The failure of a client that was given up before the client was open. */
 const GIVEN_UP = /** @type {Failure} */ ({ kind: 'other', text: 'given up' });
 
 /** An idle client, which ignores all messages except pings. A client can be opened repeatedly. */
@@ -141,7 +141,7 @@ export class Client {
     }
   }
 
-  /** Handle the server's answer to the last published message: it was accepted, or the channel layer was full. */
+  /** Process the server's answer to the last published message. `full` means that the channel layer was full. */
   acknowledged(/** @type {boolean} */ full) {
     this.onAcknowledged(full);
   }

@@ -86,7 +86,8 @@ export class EchoClient extends Receiver {
   onPayload(data, start, end) {
     const at = nowMs();
     if (!this.pool.payloads.recognise(data, start, end)) {
-      this.underWay.values().next().value?.wasWrong(); // the oldest, if the server keeps the order of messages
+      // Assume that the server keeps the order, so that the oldest message was answered.
+      this.underWay.values().next().value?.wasWrong();
     } else if (this.count(at)) {
       this.underWay.get(numberRead())?.succeeded(at);
     } else if (this.isMine()) {

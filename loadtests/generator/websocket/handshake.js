@@ -27,7 +27,7 @@ export class Handshake {
       }
     };
     add('Host', new URL(origin).host);
-    add('Origin', origin); // like a page from the same server
+    add('Origin', origin); // the value that a browser sends for a page from the same server
     lines.push('Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13');
     lines.push(`Sec-WebSocket-Key: ${this.key}`);
     if (subprotocols.length > 0) {

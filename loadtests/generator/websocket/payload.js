@@ -1,6 +1,6 @@
 // Write and recognise payloads. A payload is the ASCII text `<token>:<stream>:<number>:`, padded with x. If the message
-// isn't measured, the stream is followed by a dot. The token identifies the load, and a stream is one sender's messages
-// to one destination. A payload therefore identifies its load and its receivers.
+// isn't measured, the stream is followed by a dot instead of a colon. The token identifies the load, and a stream is
+// one sender's messages to one destination. A payload therefore identifies its load and its receivers.
 
 const COLON = 58;
 const DOT = 46;

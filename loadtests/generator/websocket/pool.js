@@ -16,9 +16,9 @@ import { ConnectSender, EchoSender, PublishSender } from './senders.js';
 // The number of connections that are opened at the same time: enough to keep the server busy, but too few to fill its
 // backlog.
 const AT_ONCE = 32;
-// By default, an address has 28,232 ports for one destination. Some of them must remain for other programs.
+// By default, an address has 28,232 ports for one destination. Some of these ports must remain for other programs.
 const PORTS = 20_000;
-const ADDRESSES = 8; // for consecutive connections, because a used port isn't available for a while
+const ADDRESSES = 8; // consecutive connections use different addresses, because a used port isn't available for a while
 
 export class Pool {
   traffic = { sent: 0, received: 0 };
@@ -30,7 +30,7 @@ export class Pool {
   echoing = [];
   echoes = 0; // messages that were sent in an open loop
   /** @type {any[]} */
-  free = []; // the clients of the next senders: one client each, or one client for each room
+  free = []; // the clients for future senders: one client for an echo sender, or one in each room for a publisher
   turns = 0; // the number of published messages
   connects = 0;
   closing = 0; // the number of connections outside the pool that are being closed

@@ -4,8 +4,8 @@
 /** @import { ReceivingClient } from './clients.js' */
 
 /**
- * The rooms of one process, with their publishers and receivers. This process identifies a room by its index, and the
- * server identifies it by its name.
+ * The rooms of one process, with their publishers and receivers. This process identifies a room by an index, and the
+ * server identifies the room by a name.
  */
 export class Rooms {
   silent = 0; // the number of other processes that may still send in this slice
@@ -14,7 +14,7 @@ export class Rooms {
   constructor({ index, processes }, { rooms, token }) {
     this.index = index;
     this.processes = processes;
-    // Each load has different names of rooms, because a server may remember the rooms of earlier loads.
+    // Each load uses different room names, because a server may remember the rooms of earlier loads.
     this.names = Array.from({ length: rooms }, (_, room) => `${this.prefix(token)}r${room}`);
     /** @type {ReceivingClient[][]} */
     this.receivers = this.names.map(() => []);  // for each room, the receivers that were open at the start of the slice
@@ -50,7 +50,7 @@ export class Rooms {
     }
   }
 
-  /** Note a message that was sent or, if its due time is null, withdrawn. */
+  /** Record a message that was sent, or that was withdrawn if its due time is null. */
   wasSent(/** @type {Sent} */ _sent) {}
 
   /**

@@ -46,7 +46,7 @@ class Sender {
   }
 
   failed(/** @type {Failure} */ failure) {
-    if (this.busy) {  // if the send was given up earlier, the owner has recorded it
+    if (this.busy) {  // if the send was given up earlier, the owner has already recorded it
       this.busy = false;
       this.owner.onFailed(this, nowMs(), failure);
     }
@@ -90,7 +90,7 @@ export class ConnectSender extends Sender {
   }
 }
 
-/** Send a message on a client of the pool for each send. A lost client is opened again. */
+/** For each send, send a message on a client of the pool. A lost client is opened again. */
 class MessageSender extends Sender {
   /** @type {EchoClient | PublishingClient | null} */
   client = null;
@@ -182,7 +182,7 @@ export class EchoSender extends MessageSender {
 }
 
 /**
- * Publish a message in the next room for each send. All receivers in the room must receive the message, unless the
+ * For each send, publish a message in the next room. All receivers in the room must receive the message, unless the
  * server answers that it didn't accept the message. Without an answer, the message counts as accepted. Only one message
  * is sent at a time, because an answer doesn't identify its message.
  */

@@ -8,7 +8,7 @@ const MAX_LENGTH = 65_536; // of an answer
 const WITHIN_MS = 10_000;
 
 /**
- * Request a ticket. In the example above, `.ticket` is its place in the JSON object of the answer.
+ * Request a ticket. In the example above, `.ticket` is the ticket's place in the JSON object of the answer.
  *
  * @param {Target} target
  * @param {string} ticket the method, the path and the place
@@ -47,7 +47,7 @@ export function ticketOf({ host, port, headers }, ticket) {
   });
 }
 
-/** Return the string or number at a place in JSON, or undefined if there is none. */
+/** Return the string or number at a place in JSON, or undefined if the place has no such value. */
 function valueAt(/** @type {string} */ text, /** @type {string} */ place) {
   try {
     const found = place.split('.').filter(Boolean).reduce((value, key) => value[key], JSON.parse(text));

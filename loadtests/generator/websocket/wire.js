@@ -22,7 +22,7 @@ const CLOSED_WITHIN_MS = 2000; // after this time, the connection is cut
 
 /** @type {Record<string, string>} */
 const OWN_LIMITS = {
-  EMFILE: 'the generator cannot open more files: raise its limit (ulimit -n)',
+  EMFILE: 'the generator cannot open more files. Raise the limit with ulimit -n',
   EADDRNOTAVAIL: 'the generator has no port left for this server',
 };
 
@@ -35,7 +35,7 @@ const OVER = 2;
  * @property {() => void} onOpen the handshake is done
  * @property {OnMessage} onMessage
  * @property {(failure: Failure) => void} onEnd called if the WebSocket couldn't be opened, or if the other side closed
- * it; `answered` if the failure is an answer to the handshake
+ * the WebSocket. `answered` is true if the failure is an answer to the handshake.
  */
 
 export class Wire {

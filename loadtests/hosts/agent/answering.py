@@ -16,7 +16,7 @@ from loadtests.errors import NO_ROOM, UserError
 from loadtests.hosts import wire
 from loadtests.hosts.agent.calls import AgentCalls, value_of
 
-GIVEN_UP_S = 20.0  # After this time, the process exits, and the guards end its children.
+GIVEN_UP_S = 20.0  # If stopping takes longer, the process exits, and the guards end its children.
 MAX_WAITING = 16  # The maximum number of queued calls. A client sends only one call at a time.
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 

@@ -42,7 +42,7 @@ OF_SUPERVISOR = ("start", "stop", "programs", "signal", "has", "read", "logs")
 
 
 class AgentCalls:
-    """The methods that a client can call. The method ``close`` stops everything that was started."""
+    """The methods that a client can call. The method ``close`` stops everything that the calls started."""
 
     def __init__(self) -> None:
         self.host = Local()

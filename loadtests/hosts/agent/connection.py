@@ -11,7 +11,7 @@ from loadtests.observe.processes import Part
 
 
 def parts() -> list[Part]:
-    """Return the agent and the sshd processes of its connection, each without child processes."""
+    """Return the agent and the sshd processes of the agent's connection, each without child processes."""
     found = [Part("agent", os.getpid(), charged=False, alone=True)]
     with contextlib.suppress(psutil.Error):
         for parent in psutil.Process().parents():

@@ -25,14 +25,14 @@ class CoreWatch:
         self._observed: dict[str | None, list[Conditions]] = {}
 
     def on_message(self, message: dict[str, Any]) -> None:
-        """Handle a message to the generator."""
+        """Start the observation if a message to the generator starts a measurement."""
         self._load = message.get("load", self._load)  # A stop message contains no name.
         # A slice without a duration is a warm-up. A load of users has only one slice, which includes the ramp.
         if message.get("slice", {}).get("durationMs") or "start" in message:
             self._begun = self._moment()
 
     def on_event(self, event: dict[str, Any]) -> None:
-        """Handle a message from the generator."""
+        """End the observation when the load is over. Add the conditions to the load's result when it arrives."""
         if event["event"] == "over" and self._begun is not None:
             between = other_load.between(self._begun, self._moment())
             self._observed.setdefault(self._load, []).append(between)

@@ -162,7 +162,9 @@ class Injecting:
 
 
 def journey_in(file: Path, text: str | None = None) -> type[Journey]:
-    """Return the journey in a file, or in its text. The file may import modules from its folder.
+    """Return the journey that a file defines. The file may import modules from its folder.
+
+    If ``text`` is set, it replaces the content of the file.
 
     Raises:
         ValueError: If the file doesn't contain exactly one journey.

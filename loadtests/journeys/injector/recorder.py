@@ -1,9 +1,9 @@
 """Count and measure the requests and journeys of one injector's users during the measured time.
 
 The measured time is from ``begin`` to ``end``. The recorder counts the requests whose users were ready in the measured
-time, including requests that are answered later, and the journeys that ended in the measured time, including journeys
-that started earlier. It also measures how long users thought and waited. The cost of the measured time is divided by
-the number of successful answers, including answers to earlier requests, or by the number of completed journeys.
+time, including requests that are answered later. It also counts the journeys that ended in the measured time, including
+journeys that started earlier, and measures how long users thought and waited. The cost of the measured time is divided
+by the number of successful answers, including answers to earlier requests, or by the number of completed journeys.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Recorder(Observer):
 
     def sent(self, step: Step) -> None:
         self.under_way.add(step)
-        share = self._share(step)  # even if the step doesn't count, so that routes are in the order of the first user
+        share = self._share(step)  # even if the step doesn't count, so that routes keep the order of the first user
         if self._counts(step):
             share.planned += 1
             self.send_lag.record(step.sent - step.ready)

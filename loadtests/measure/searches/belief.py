@@ -32,10 +32,10 @@ Array = NDArray[np.float64]
 STEP = 0.004  # the logarithm of the ratio between neighbouring rates of the grid
 SLOPES = np.geomspace(4, 256, 10)
 SPEED_SD = 0.01  # the standard deviation of the machine's speed between probes, as a share
-# An overload shows the slope, and the standard deviation of the slope's logarithm is SLOPE_SD. The number of answers in
-# an overload varies by VARIES times its square root. The capacity may be higher by the share OVER than the overload
-# shows. NEVER is the weight of capacities that contradict the overload, so that other probes can correct a wrong
-# conclusion.
+# The results of overloaded probes determine the slope. SLOPE_SD is the standard deviation of the slope's logarithm. The
+# number of answers in an overload varies by VARIES times the square root of the number. The capacity may exceed the
+# rate of answers in an overload by the share OVER. NEVER is the weight of capacities that contradict the overload. The
+# weight isn't 0, so that other probes can correct a wrong conclusion.
 SLOPE_SD, VARIES, OVER, NEVER = 0.4, 2.0, 0.05, 0.01
 MIN_ROOM = 0.02  # the minimum distance between the capacity and the server's speed, as a share of the capacity
 OVERLOADED = 0.9  # the maximum share of answered requests in an overload
@@ -48,7 +48,7 @@ SINGLE = 0.5
 # The probability that a probe's outcome is wrong, if a limit on response times didn't decide the outcome.
 WRONG, WRONG_IF_CLEAR = 0.15, 0.02
 NEAR = 0.35  # the distance between the capacity and the middle of the bracket, as the logarithm of their ratio
-DOUBT = 0.15  # the probability that the result of short probes doesn't apply to long ones
+DOUBT = 0.15  # the probability that the result of short probes doesn't apply to long probes
 
 
 class Belief:

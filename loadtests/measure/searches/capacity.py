@@ -41,14 +41,15 @@ NARROW = 0.1
 # number, because late requests contain the information about the capacity. After a rate near the capacity has passed a
 # long probe, every second long probe also uses MORE_LATE.
 LATE, MORE_LATE = 1.5, 2.0
-# Bisecting ends if the spread of the belief, as a multiple of the precision, is at most SPREAD, or after MAX_BISECTING
-# probes. The search ends at the same spread, or after MAX_LONG long probes. In addition, a long probe must have passed
-# near the capacity: at most BELOW under it or ABOVE over it, as multiples of the precision. A pass raises the belief,
-# so until a long probe passes, the rates of long probes exceed the capacity by HIGHER.
+# SPREAD, BELOW, ABOVE and HIGHER are multiples of the precision. Bisecting ends if the spread of the belief is at most
+# SPREAD, or after MAX_BISECTING probes. The search ends at the same spread, or after MAX_LONG long probes, but only if
+# a long probe has passed at a rate near the capacity: at most BELOW under the capacity or ABOVE over it. A pass raises
+# the belief, so until a long probe passes, the rates of long probes exceed the capacity by HIGHER.
 SPREAD = 1.4
 MAX_BISECTING, MAX_LONG = 9, 8
 BELOW, ABOVE, HIGHER = 0.7, 0.4, 0.1
-# While doubling and while bisecting, probes send these shares of the requests that a percentile needs.
+# FEW and SOME are shares of the number of requests that a percentile needs. Doubling probes send the share FEW, and
+# bisecting probes send the share SOME.
 FEW, SOME = 0.2, 0.5
 
 
@@ -125,7 +126,7 @@ class SearchedCapacity:
         if self.limited_by is LimitedBy.MAX_RATE:
             return f"at least {reached}, the highest rate that was allowed"
         if self.limited_by is LimitedBy.TIME:
-            return f"at least {reached}; the search ended at its time limit"
+            return f"at least {reached}, because the search ended at its time limit"
         return f"{reached} within the objective"
 
 
@@ -241,7 +242,7 @@ class CapacitySearch:
     def _bracket(self) -> None:
         """Set the highest rate that passed a long probe, and the lowest rate above it that failed.
 
-        A pass far above the estimated capacity doesn't count. If no long probe has passed, set the lowest failed rate.
+        A pass far above the estimated capacity is ignored. If no long probe has passed, set the lowest failed rate.
         """
         passed = self._confirmed
         failed = [one.probe.rate for one in self._records if one.judgement.outcome is not Outcome.PASS]
@@ -297,7 +298,10 @@ class CapacitySearch:
         return plan.probe_s(rate, max(plan.short_s, min(times * plan.short_s, plan.long_s)), SOME)
 
     def _has_time(self, rate: float, purpose: Purpose) -> bool:
-        """Return whether there is time for one more probe and, after a short probe, for a confirming long probe."""
+        """Return whether there is time for one more probe.
+
+        After a short probe, there must also be time for a long probe that confirms the rate.
+        """
         needed_s = self._seconds(rate, Purpose.CONFIRM)
         if purpose is not Purpose.CONFIRM:
             needed_s += self._seconds(rate, purpose) + 2 * self._overhead_s

@@ -96,6 +96,7 @@ class Halving:
             return AdviceOutcome(pick, runner_up)
         found = AdviceOutcome(pick, runner_up, *ratios(intervals.alone(differences)))
         if found.significant and found.ratio is not None and (found.ratio > 1) != self.more_is_better:
-            # All rounds together prefer the pick, but the rounds before the last are biased by the selection.
+            # The pick is better in all rounds together, but worse in the last round. Only the last round isn't biased
+            # by the selection.
             return AdviceOutcome(runner_up, pick, *ratios(intervals.alone([-one for one in differences])))
         return found

@@ -31,8 +31,8 @@ class ProbeFigures:
     Attributes:
         rate: The requests per second.
         percentiles_ms: The measured time for each limit, such as ``p99`` or ``delay p99``.
-        over: The number of answers above each limit, or None if it isn't known. Late deliveries are converted to
-            messages, and late events to requests.
+        over: The number of answers above each limit, or None if it isn't known. The number of late deliveries is
+            divided by the deliveries per message, and the number of late events by the events per request.
         missing: The share of missing deliveries.
         unconnected: The share of refused and lost connections.
         unstreamed: The share of failed streams.
@@ -90,11 +90,12 @@ class Judgement:
 
 
 def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
-    """Judge whether a probe met the objective. If it didn't, the judgement contains the first reason."""
+    """Judge whether a probe met the objective. If the probe didn't, the judgement contains the first reason."""
     if measured.generator_limit is not None:
         return Judgement(Outcome.INVALID, measured.generator_limit, clear=False)
     if measured.lost is not None:
-        # The probe is repeated, because this is cheap and a single stall of the machine can make a short probe fail.
+        # The probe is repeated, because another short probe takes little time, and a single stall of the machine can
+        # make a short probe fail.
         return Judgement(Outcome.FAIL, measured.lost, clear=False, tail=_tail(measured, objective))
     if measured.planned == 0:
         return Judgement(Outcome.INVALID, "no request was planned", clear=False)
@@ -123,12 +124,12 @@ def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
 
 
 def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: Objective) -> str | None:
-    """Return why a probe of ``duration_s`` can't pass any more, based on its timeline so far, or None if it still can.
+    """Return why a probe of ``duration_s`` can't pass any more, based on its timeline so far, or None if it can.
 
     The function compares the number of requests that are certainly late with the planned requests of the whole probe.
-    If the p99 of a second is above the limit, 1% of its answers are late, and if the p50 is above the limit, 50%.
-    Unanswered requests count if they have waited longer than the limit. A timeline doesn't contain lags and delays, so
-    limits on these times are ignored.
+    If the p99 of a second is above the limit, 1% of the answers in this second are late. If the p50 is above the
+    limit, 50% are late. An unanswered request is late if it has waited longer than the limit. A timeline doesn't
+    contain lags and delays, so limits on these times are ignored.
     """
     planned = rate * duration_s
     errors = sum(second.errors for second in timeline)
@@ -145,8 +146,8 @@ def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: 
 def settled(judgements: Sequence[Judgement]) -> bool:
     """Return whether the probes at a doubled rate are enough to decide whether the rate passes.
 
-    A single probe is enough if its judgement is clear, or if it meets the limits on response times. Otherwise, two
-    probes must agree.
+    A single probe is enough if its judgement is clear, or if the probe meets the limits on response times. Otherwise,
+    two probes must agree.
     """
     if not judgements:
         return False

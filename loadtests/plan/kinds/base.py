@@ -102,7 +102,7 @@ class Test:
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        """The values that must be equal to compare two tests of a kind. They don't include the duration."""
+        """The values that must be equal to compare two tests of a kind. These values don't include the duration."""
         return (*self.pace.comparison_key, *self.work.comparison_key)
 
     def same_as(self, other: Test) -> bool:
@@ -208,7 +208,7 @@ class Test:
             requests: The test's requests, adapted to this server.
             bodies: The expected bodies (see ``Load``).
             core: The core of the load generator.
-            seed: The seed of random decisions. It is the same for all setups of a block.
+            seed: The seed of random decisions, which is the same for all setups of a block.
 
         Raises:
             UserError: If the load isn't valid.
@@ -247,7 +247,7 @@ class Test:
         return result.rate
 
     def at_ceiling(self, ceiling: float) -> Test:
-        """Return the test with its share of ``ceiling`` (per second) as a fixed rate."""
+        """Return the test with a fixed rate, which is the test's share of ``ceiling`` (per second)."""
         assert isinstance(self.pace, ShareOfCeiling)
         return dataclasses.replace(self, pace=self.pace.of_ceiling(ceiling))
 

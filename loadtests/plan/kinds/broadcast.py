@@ -24,7 +24,7 @@ from loadtests.records.result import PERCENTILES
 from loadtests.workload import Load
 from loadtests.workload.conversation import MAX_CONNECTIONS
 
-CEILING_GRACE_S = 2.0  # for messages that were dropped because a layer's queues were full
+CEILING_GRACE_S = 2.0  # the timeout of a message, which is needed because a layer with full queues drops messages
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ KINDS = (
         order=7,
         work=Broadcast,
         paces=(ShareOfCeiling, FixedRate),
-        ceiling_metric=DELIVERIES_PER_S,  # a layer accepts more messages than it delivers
+        ceiling_metric=DELIVERIES_PER_S,  # not answers/s, because a layer accepts more messages than it delivers
         cost_unit=DELIVERIES,
         load_unit="message",
         time_name="time until acceptance",

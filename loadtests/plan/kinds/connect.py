@@ -1,4 +1,4 @@
-"""Define tests that open and close WebSockets, and measure how long that takes and how many can be opened."""
+"""Define tests that open and close WebSockets, and measure the opening time or the highest rate of new connections."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def _wire_bytes(trial: Trial) -> float | None:
     total = float(result.connections.sent_bytes + result.connections.received_bytes)
     counted_alone = result.deliveries is not None and result.deliveries.in_time is None
     if counted_alone and result.billed and result.ok:
-        total *= result.billed / result.ok  # older runs, without in_time, didn't count bytes while a server settled
+        # Scale up the bytes, because older runs (without in_time) didn't count bytes while a server settled.
+        total *= result.billed / result.ok
     return total
 
 

@@ -105,7 +105,7 @@ KINDS = (
             PER_MINUTE: "journeys/min",
             COMPLETED: "completed, %",
             JOURNEYS.cpu: "CPU ms/journey",
-            CPU: "CPU ms/request",  # known even if a test is too short for complete journeys
+            CPU: "CPU ms/request",  # this value is known even if a test is too short for complete journeys
         },
         optional=("CPU ms/request", "GET p99", "trials"),
     ),

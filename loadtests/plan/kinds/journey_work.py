@@ -73,11 +73,11 @@ class JourneyWork(Work):
         journey = _journey(values["journey"], place)
         path = path_of(_file(journey)) if values["path"] is None else values["path"]
         if not _begins(path):
-            raise ValueError(f"path: is {path!r}. It must be the path of the application, with / at both ends")
+            raise ValueError(f"path: must be the path of the application, with / at both ends, not {path!r}")
         think = values["think"]
         ends = [think, think] if isinstance(think, float) else think
         if len(ends) != 2:
-            raise ValueError(f"think: is a list of {len(ends)}. It must be one duration or two, such as ['1s', '2s']")
+            raise ValueError(f"think: must be one duration or two, such as ['1s', '2s'], not a list of {len(ends)}")
         if ends[0] > ends[1]:
             raise ValueError(f"think: is from {ends[0]:g} to {ends[1]:g} s. Write the shorter time first")
         return cls(
@@ -191,7 +191,7 @@ def path_of(file: Path) -> str:
         tree = ast.parse(files.read(file, MAX_BYTES))
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # running the file reports the error
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the error is reported when the file is run
         return "/"
     paths = [
         line.value.value
@@ -209,7 +209,7 @@ def path_of(file: Path) -> str:
 
 
 def digest_of(journey: str) -> str | None:
-    """Return a short digest of a journey's file, which differs if the file differs.
+    """Return a short digest of the content of a journey's file.
 
     Returns:
         The digest, or None for an included journey or a missing file.

@@ -37,7 +37,10 @@ Percentiles = Annotated[
 ]
 Answers = Annotated[
     tuple[Literal["open", "opened/1,000 requests", "left", "too many clients"], ...],
-    Meta(description="Counts of database connections that answer the test's question. The report starts with them."),
+    Meta(
+        description="Counts of database connections that answer the test's question. The report starts with these "
+        "counts."
+    ),
 ]
 MetricOf = Callable[["Test"], Metric]
 
@@ -79,13 +82,13 @@ class Kind:
     decisive: Metric | MetricOf | None = None
     loop_judged: tuple[Metric, ...] = ()
     answers: tuple[TrialCount, ...] = ()
-    """Counts that answer the test's question instead of metrics. A report starts with these counts."""
+    """Counts that, instead of metrics, answer the test's question. A report starts with these counts."""
     metrics: tuple[Metric, ...] = ()
     supporting_metrics: tuple[Metric, ...] = ()
     further_metrics: tuple[Metric, ...] = ()
     """Metrics of another cost unit that trials of this kind also have."""
     has_metric: Callable[[Test, Metric], bool] = lambda test, metric: True
-    """A function that returns whether a test has a metric of this cost unit. By default, tests have all of them."""
+    """A function that returns whether a test has a metric of this cost unit. By default, a test has every metric."""
     cost_unit: CostUnit = REQUESTS
     load_unit: str = "request"
     time_name: str = "response time"

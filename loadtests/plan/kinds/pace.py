@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The times of a test with --quick, in seconds.
 QUICK = {"duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
-LONGER_QUICK = {"duration_s": 6.0}  # For tests in which something happens several times or in the middle.
+LONGER_QUICK = {"duration_s": 6.0}  # For tests in which an event happens several times, or in the middle of the load.
 UNKNOWN_RATE = 1.0  # A placeholder for a rate that isn't known yet.
 
 Rate = Annotated[Positive, Meta(description="The number of requests or messages per second.")]
@@ -112,7 +112,7 @@ class TimedPace(Pace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AtRate(TimedPace):
-    """The base class of paces with a rate, which may not be known yet."""
+    """The base class of paces with a rate. The rate may not be known yet."""
 
     arrivals: Arrivals = "random"
 
@@ -129,7 +129,7 @@ class AtRate(TimedPace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FixedRate(AtRate):
-    """A fixed rate per second. If the run found the rate, ``auto`` is its share of the slowest setup's ceiling."""
+    """A fixed rate per second. If the run found this rate, ``auto`` is its ratio to the slowest setup's ceiling."""
 
     rate: Rate
     auto: Share | None = dataclasses.field(default=None, metadata={"key": None})

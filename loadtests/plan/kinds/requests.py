@@ -43,7 +43,7 @@ Silent = Annotated[
     int, Meta(ge=0, le=MAX_CONNECTIONS, description="The number of additional connections that send nothing.")
 ]
 Waits = Annotated[bool, Meta(description="Whether views wait on purpose, so that full cores aren't expected.")]
-_WAITING_PATHS = ("/wait", "/async/wait")  # paths in the sample project, in addition to the paths that fetch
+_WAITING_PATHS = ("/wait", "/async/wait")  # paths of views that wait, in addition to the paths of views that fetch
 _FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")], NEEDED)}
 
 
@@ -121,7 +121,7 @@ class Requests(Work):
         return frozenset({HTTP, self.protocol, *("head" for request in self.requests if request.method == "HEAD")})
 
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
-        return ORIGIN in services  # needed for the memory of a request that waits for the origin
+        return ORIGIN in services  # to calculate the memory of a request that waits for the origin
 
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
         return Load(**fields, protocol=self.protocol, resumption=self.resumption, silent=self.silent)
@@ -175,7 +175,7 @@ def named(paths: Sequence[str], file: Path | None) -> tuple[Request, ...]:
     """Return the requests from paths or a workload file on the command line, or an empty tuple.
 
     Raises:
-        UserError: If both paths and a file are given, or the requests aren't valid.
+        UserError: If the command line contains both paths and a file, or the requests aren't valid.
     """
     if paths and file:
         raise UserError("--path and --workload can't be combined. Leave one out")

@@ -31,8 +31,8 @@ class Search(Pace):
     """A search for the highest rate within ``objective``.
 
     The search starts at ``start_rate``. It uses short probes of ``probe_s`` seconds (some are two or three times as
-    long) and long probes of ``confirm_s`` seconds. If a long probe would have too few requests for the percentile, it
-    takes longer.
+    long) and long probes of ``confirm_s`` seconds. If a long probe would have too few requests for the percentile, the
+    probe takes longer.
     """
 
     engine_features = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
@@ -43,16 +43,16 @@ class Search(Pace):
     probe_s: Annotated[Duration, Meta(description="The duration of a short probe.")] = 2.0
     confirm_s: Annotated[Duration, Meta(description="The duration of a confirming probe.")] = 30.0
 
-    unit: ClassVar[str] = ""  # The unit of rates. Empty means the counted unit per second.
+    unit: ClassVar[str] = ""  # The unit of rates. If empty, the test's unit per second, such as requests/s.
     whole: ClassVar[bool] = False  # Whether the search tries only whole numbers.
 
     def __post_init__(self) -> None:
         least, most = self.rates
         if self.max_rate > most:
-            raise ValueError(f"max_rate: is {self.max_rate:g}. It must be at most {most:,.0f}")
+            raise ValueError(f"max_rate: must be at most {most:,.0f}, not {self.max_rate:g}")
         if not least <= self.start_rate <= self.max_rate:
-            allowed = f"It must be from {least:g} to max_rate ({self.max_rate:g})"
-            raise ValueError(f"start_rate: is {self.start_rate:g}. {allowed}")
+            allowed = f"must be from {least:g} to max_rate ({self.max_rate:g})"
+            raise ValueError(f"start_rate: {allowed}, not {self.start_rate:g}")
 
     @property
     def rates(self) -> tuple[float, float]:
@@ -86,8 +86,8 @@ class Search(Pace):
 
         Args:
             work: The work of the test.
-            counts: The name of the counted units.
-            unit: The unit of rates.
+            counts: The name of the units that a probe must measure, such as ``requests``.
+            unit: The unit of rates, such as ``requests/s``.
 
         Raises:
             ValueError: If the objective isn't valid. The text starts with the key.
@@ -111,7 +111,7 @@ class Search(Pace):
         return objectives.parse(self.objective, work.terms).limits
 
     def needed(self, objective: Objective, work: Work) -> float:
-        """Return how many counted units a probe needs for the objective's percentiles."""
+        """Return how many units, such as requests, a probe needs for the objective's percentiles."""
         return objective.requests * work.counts_each
 
 

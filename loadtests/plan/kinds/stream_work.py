@@ -45,7 +45,7 @@ class Streaming(Work):
         events: The number of events in a stream.
         every_s: The seconds between two events.
         meanwhile: The path of the other requests.
-        leave_s: The seconds after which a client leaves, from the time when its stream was due.
+        leave_s: The seconds from the time when a stream was due until its client leaves.
         slow: The number of additional clients that read slowly.
         pause_s: The seconds for which slow clients read nothing after their first event.
         size: The size of an event for slow clients, in bytes.
@@ -147,7 +147,7 @@ class MeanwhileRate(FixedRate):
     streams: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="The number of streams at once.")] = 100
 
     compared = (*FixedRate.compared, "streams")
-    quick_times: ClassVar[dict[str, float]] = {"duration_s": 4.0}  # several streams of half the length
+    quick_times: ClassVar[dict[str, float]] = {"duration_s": 4.0}  # enough for several streams of half the length
 
     def load(self, seed: int) -> dict[str, Any]:
         return {**super().load(seed), "streams": self.streams}
@@ -155,7 +155,7 @@ class MeanwhileRate(FixedRate):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StreamSearch(Search):
-    """A search for the most streams at once, while other requests are sent at a ``rate``."""
+    """A search for the most streams at once, while other requests are sent at a fixed ``rate``."""
 
     rate: Rate = 100.0
 
@@ -185,8 +185,8 @@ class StreamSearch(Search):
     def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
         assert isinstance(work, Streaming)
         objective, plan = super().plan(work, counts, unit)
-        # It takes the length of one stream until all streams have started. The rate of other requests is the same in
-        # every probe.
+        # The starts of the streams are spread over the length of a stream, so a probe takes at least twice this time.
+        # The rate of other requests is the same in every probe, so the time for enough requests is known.
         short_s = max(self.probe_s, 2 * work.length_s)
         needed = max((requests_needed(limit.percentile) for limit in objective.limits if not limit.of), default=0)
         long_s = max(self.confirm_s, short_s, needed / self.rate)

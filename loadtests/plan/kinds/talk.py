@@ -20,7 +20,7 @@ CONSUMERS = {"async": ("/ws/", "plain"), "sync": ("/ws/sync/", "plain"), "json":
 MIN_BYTES, MAX_BYTES = 32, 1_000_000
 OPENING_S = 0.003  # The approximate time to open a connection, used only to estimate the remaining time.
 SLICE_GRACE_S = 1.0  # The time for messages in flight at the end of a slice. Later messages count in the next slice.
-LISTENS_S = 1.0  # The time after the end for duplicate and stray messages.
+LISTENS_S = 1.0  # The time to wait for duplicate and stray messages after the end.
 GRACE_S = 2.0  # The time for messages in flight after a probe. Above the capacity, probes wait for all lost messages.
 
 Connections = Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="The number of open connections.")]
@@ -91,7 +91,7 @@ class Talk(Work):
 
     @property
     def with_whom(self) -> str:
-        """A description of the consumer, unless it is the default, and of the compression."""
+        """A description of the compression, and of the consumer if it isn't the default."""
         consumer = "" if self.consumer == "async" else f" with a {self.consumer} consumer"
         return f"{consumer}{', compressed' if self.compression else ''}"
 

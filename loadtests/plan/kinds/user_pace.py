@@ -56,7 +56,7 @@ class UserLoop(TimedPace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NewUsers(TimedPace):
-    """New users who arrive at a ``rate`` per second, even if answers are slow. Each user runs the journey once."""
+    """A ``rate`` of new users per second, who arrive even if answers are slow. Each user runs the journey once."""
 
     rate: Annotated[Positive, Meta(description="The number of new users per second.")]
 

@@ -66,7 +66,7 @@ class Work(Fields):
         return ()
 
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
-        """Return whether some figures require the memory of the processes before the load."""
+        """Return whether some figures require that the memory of the processes is measured before the load."""
         return False
 
     def describe(self, subject: str, pace: Pace, unit: str) -> str:

@@ -1,6 +1,6 @@
 """In every Python process of a setup, write the stack of the running thread every 10 ms of CPU time.
 
-Python imports a module with this name when it starts if the folder is on PYTHONPATH. The kernel's profiling timer
+If the folder is on PYTHONPATH, Python imports a module with this name when it starts. The kernel's profiling timer
 (setitimer(2), ITIMER_PROF) counts the CPU time of the whole process and interrupts the running thread. faulthandler,
 which is safe in signal handlers, writes this thread's stack to a file named after the process, without waiting for the
 GIL. This module uses only the standard library, and supports every Python that Django runs on.
@@ -48,7 +48,7 @@ def next_of_the_name() -> None:
 NOT_SAMPLED = "supervisord"
 
 if "PROFILE_STACKS" in os.environ and not any(NOT_SAMPLED in word for word in sys.orig_argv):
-    os.register_at_fork(after_in_child=start)  # timers don't survive a fork
+    os.register_at_fork(after_in_child=start)  # a forked process doesn't inherit the timer
     atexit.register(stop)
     start()
 next_of_the_name()

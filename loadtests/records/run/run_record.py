@@ -54,7 +54,7 @@ class LeftOut:
 class Goal:
     """The condition that ends a run with --precision. The run adds blocks until the condition is met."""
 
-    until: Annotated[Share, about("The run ends when the widest interval is plus or minus this share.")]
+    until: Annotated[Share, about("The run ends when every interval is within plus or minus this share.")]
     max_time_s: Annotated[Positive, about("The run ends after this time, in seconds.")]
 
 

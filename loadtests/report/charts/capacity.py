@@ -29,7 +29,7 @@ class Curves:
         marks: The capacities, with label, note and text, and also value, low and high if they are known.
         limits: The limits of the objective in ms, by percentile.
         time: The name of the measured time, such as response time.
-        counts: The unit that the rates count, such as requests.
+        counts: The unit of the rates (per second), such as requests.
     """
 
     rows: Rows

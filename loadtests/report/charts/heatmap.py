@@ -33,10 +33,11 @@ def spec(
     title: str,
     subtitle: list[str],
 ) -> dict[str, Any]:
-    """Draw a cell for each pair of values in ``axes``, which contains the vertical and the horizontal knob.
+    """Draw a cell for each pair of values of two knobs. ``axes`` contains the vertical and the horizontal knob.
 
     Each row describes a cell. It contains panel (the values of other knobs), down, across, label, note and text. A row
-    with a figure also contains value, detail, mark (``best`` draws a frame, ``within`` a dashed frame) and advised.
+    with a figure also contains value, detail, mark (``best`` draws a frame, ``within`` draws a dashed frame) and
+    advised.
     """
     (down, down_values), (across, across_values) = axes
     x = alt.X(

@@ -124,7 +124,7 @@ def _names(rows: Rows, along: str, y_scale: alt.Scale, height: float, looks: Loo
 
 
 def _spread(ends: list[float], gap: float, bottom: float, top: float) -> list[float]:
-    """Return a height near each of the sorted ``ends``. Heights are at least ``gap`` apart and at most ``top``."""
+    """Return a height near each of the sorted ``ends``. Heights are at least ``gap`` apart and not above ``top``."""
     heights: list[float] = []
     for end in ends:
         heights.append(max(end, heights[-1] + gap if heights else bottom))

@@ -23,7 +23,7 @@ INTERFACES = {
     "asgi-layer": "ASGI over a channel layer",
 }
 PEER = "WebSocket peer"
-BOLT = "django-bolt"  # an HTTP peer; no chart contains both HTTP and WebSocket peers, so they look the same
+BOLT = "django-bolt"  # An HTTP peer. It looks like a WebSocket peer, because no chart contains both kinds.
 KIND_COLOURS = ("#00639C", "#B34700", "#006B4F", "#8C2D5A")
 
 # The colours on light pages. DARK contains their replacements on dark pages.
@@ -52,7 +52,7 @@ DARK = {
     **dict(zip(RAMP, ("#1d2b37", "#1f394b", "#214860", "#245876", "#29688c", "#5aa9d6", "#a5d6f2"), strict=True)),
 }
 
-# The letters are as wide as in the font with which vl-convert measures texts.
+# The letters of these fonts are as wide as in the font with which vl-convert measures the width of texts.
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 
 
@@ -140,7 +140,8 @@ def config(longest: int) -> dict[str, Any]:
 def dark_css(scope: str, document: str | None = None) -> str:
     """Return a style sheet that replaces the colours of SVG drawings on dark pages.
 
-    ``scope`` is the start of each CSS selector. If ``document`` is set, include only the colours of this drawing.
+    ``scope`` is the start of each CSS selector. If ``document`` isn't None, the style sheet contains only the colours
+    of this drawing.
     """
     rules = "".join(
         f'{scope}[{key}="{light}"]{{{key}:{dark}}}'

@@ -1,7 +1,7 @@
 """Draw one setup second by second, in several panels with the same time axis.
 
-If the run had an origin, bands behind the panels show its stages. Transparent columns over the first panel have titles
-with all figures of their seconds.
+If the run had an origin, bands behind the panels show its stages. Transparent columns over the first panel have
+tooltips with all figures of the column's seconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HIGH, LOW = 110, 70
 ROOM_OF_TEXT = 0.18  # minimum length of a stage whose name is shown, as a share of the width
 ROOM = 1.25  # end of the first panel's axis, relative to its highest bar, to make space for the names of stages
 LINE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
-ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # 2xx or ok, stale copies, other successes
+ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # the colours of 2xx or ok, of stale copies, and of other successes
 FAILED = ("#D55E00", "#CC79A7", "#8C2D5A", "#B97F00", "#8A8A8A")
 
 
@@ -30,10 +30,10 @@ class Panel:
     Attributes:
         heading: The heading.
         height: The height in pixels.
-        draw: The function that draws the rows on a time axis with a length in seconds.
-        rows: The data. For ``bars``, each row contains t, t2, name, low and high (per second, stacked) and good. For
-            ``times`` and ``lines``, it contains t, name and value (None for a gap). For ``cells``, it contains t, t2,
-            low, high and share (0 to 1).
+        draw: The function that draws the rows. Its arguments are the rows and the length of the time axis in seconds.
+        rows: The data. For ``bars``, each row contains t, t2, name, low and high (per second, stacked) and good
+            (whether the answers were successful). For ``times`` and ``lines``, each row contains t, name and value
+            (None for a gap). For ``cells``, each row contains t, t2, low, high and share (0 to 1).
         named: Whether the panel shows the names of its rows.
     """
 

@@ -34,8 +34,8 @@ class Chart:
         name: The name of the file, without its extension.
         caption: The caption.
         alt: The content of the chart as text.
-        specify: The function that creates the Vega-Lite specification. It is slow, so it is only called if a report
-            contains charts.
+        specify: The function that creates the Vega-Lite specification. The function is slow, so it is called only if a
+            report contains charts.
         summary: The text that a page shows until the reader opens the chart, or empty if the chart isn't folded.
     """
 
@@ -119,13 +119,13 @@ def points(rows: alt.Chart, size: int, looks: Looks, by: str = "label", **mark: 
 
 def named(rows: alt.Chart, about: str) -> Any:
     """Describe each line or area of a chart with its label and ``about``."""
-    # A line is a single mark. Without a separate text, it would have the text of its first point.
+    # A line is a single mark. Without a separate description, the line would have the description of its first point.
     whole = rows.transform_calculate(line=f"datum.label + ': ' + {json.dumps(about)}")
     return whole.encode(description=alt.Description("line:N"))
 
 
 def lines(rows: alt.Chart, about: str, width: float, looks: Looks, **mark: Any) -> Any:
-    """Draw a line for each setup in the setup's colour and pattern. Its label and ``about`` describe the line."""
+    """Draw a line for each setup in the setup's colour and pattern. The label and ``about`` describe the line."""
     drawn = named(rows, about).mark_line(strokeWidth=width, **mark)
     return drawn.encode(color=colour(looks), strokeDash=dashes(looks))
 
@@ -202,7 +202,7 @@ def log_scale(low: float, high: float) -> alt.Scale:
 
 
 def log_axis(low: float, high: float, steps: Sequence[float] = STEPS, **options: Any) -> alt.Axis:
-    """Return a logarithmic axis with ticks at these steps of each decade, so that the labels don't overlap."""
+    """Return a logarithmic axis with ticks at ``steps`` of each decade, so that the labels don't overlap."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
     return alt.Axis(grid=True, values=ticks, **options)

@@ -17,8 +17,8 @@ from loadtests.plan.trial_count import TrialCount
 def csv_text(results: Results) -> str:
     """Return the text of summary.csv, with the metrics that any test of the run shows, judges or has measured.
 
-    Unknown figures and open ends of intervals are empty. The column ``unverified`` contains the number of trials whose
-    figures are only in the report.
+    The fields of unknown figures and of open ends of intervals are empty. The column ``unverified`` contains the number
+    of trials whose figures appear only in the report.
     """
     names = _metrics(results)
     counted = {_column(one): one for test in results.tests for one in (*held_connections.COUNTED, *test.kind.answers)}

@@ -51,7 +51,7 @@ def file(document: str, alt: str, labels: Container[str] = ()) -> str:
 
 
 def inlined(document: str, alt: str, prefix: str, labels: Container[str]) -> str:
-    """Return the drawing as an SVG element of a page, whose style sheet contains the dark colours.
+    """Return the drawing as an SVG element of a page. The style sheet of the page contains the dark colours.
 
     ``document`` may also be the return value of ``file``. ``prefix`` makes the ids unique within the page.
     """
@@ -71,7 +71,7 @@ def _image(document: str, alt: str, labels: Container[str]) -> ET.Element:
     """Return the reduced drawing as a single image that ``alt`` describes."""
     ET.register_namespace("", SVG)
     root = ET.fromstring(document)
-    if root.get("role") != "img":  # otherwise, the drawing is already reduced
+    if root.get("role") != "img":  # a drawing with this role is already reduced
         _lighten(root, labels)
     root.attrib.update({"role": "img", "aria-label": printable(alt), "font-family": FONT})
     return root

@@ -22,7 +22,7 @@ def junit(compared: Compared) -> str:
     """Return JUnit's XML: a suite for each test, and a case for each setup and metric.
 
     A case that breaks the rule is a failure. A case that can't be judged is an error if there is a rule, and is skipped
-    otherwise.
+    if there is no rule.
     """
     root = ET.Element("testsuites", name=printable(f"{compared.before} against {compared.after}"))
     for table in tables(compared):

@@ -36,7 +36,11 @@ def paragraph(text: str) -> str:
 
 
 def _cell(field: Field) -> str:
-    """Format a field as ``text (detail)``, so that an empty field is a list item, and a sign doesn't start a list."""
+    """Format a field as ``text (detail)``.
+
+    An empty field becomes a backslash, so that reST still reads it as a list item. A sign that would start a list, such
+    as ``-``, is escaped.
+    """
     text = f"{field.text} ({field.detail})" if field.detail else field.text
     if field.tone == "unverified":
         text = field.tone

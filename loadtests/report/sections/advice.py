@@ -81,8 +81,8 @@ def _so_far(swept: SweepResults) -> str:
         return f"{text} None of them has a verified figure."
     best = figure(swept.results.estimate(known[0], measure.test.name, measure.metric.name))
     return (
-        f"{text} {swept.words(known[0])} has the best {measure.name} so far, {best} {measure.metric.unit}; "
-        "more rounds may change that."
+        f"{text} {swept.words(known[0])} has the best {measure.name} so far, {best} {measure.metric.unit}. "
+        "More rounds may change the result."
     )
 
 
@@ -127,6 +127,6 @@ def _saved(advice: Advice, cells: int) -> str:
     blocks = sum(len(one.blocks) for one in advice.rounds)
     return (
         f"{plural(cells, 'candidate')} in {plural(len(advice.rounds), 'round')} took {plural(trials, 'trial')} and "
-        f"{number(advice.seconds / 60)} minutes; measuring all of them {blocks} times, as often as the finalists, "
+        f"{number(advice.seconds / 60)} minutes. Measuring all candidates {blocks} times, as often as the finalists, "
         f"would have taken {plural(cells * blocks, 'trial')} and about {number(advice.grid_seconds / 60)} minutes."
     )

@@ -29,8 +29,8 @@ def section(results: Results) -> Section | None:
         "by the time that each request waits. The latency is the origin's own mean. At a fixed rate, the ceiling is "
         f"at most the sent rate. The ceiling and the measured rate agree if they differ by at most {AGREES:.0%}, or by "
         f"{ERRORS_OF_CHANCE:g} standard errors of the measured count. A setup below the ceiling has another limit, "
-        "usually CPU time. In a closed loop, the core isn't always busy: requests that are sent together are processed "
-        "one by one, but answered and sent again together."
+        "usually CPU time. In a closed loop, the core isn't always busy, because requests that are sent together are "
+        "processed one by one, but are answered together, so that the next requests are also sent together."
     )
     charts = tuple(_chart(results, test, rows) for test, rows in found if len({one.own.limit for one in rows}) > 1)
     return Section("arithmetic", "The arithmetic of waiting", (about,), tuple(_table(*one) for one in found), charts)
@@ -83,7 +83,7 @@ def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:
     return Chart(
         f"arithmetic-{test.name}",
         "Successful requests per second by the number of requests that can be in flight. The dashed line is the "
-        "ceiling by Little's law: that number divided by the origin's mean latency, up to the requested rate.",
+        "ceiling by Little's law: requests in flight divided by the origin's mean latency, up to the requested rate.",
         f"Answered requests per second, {test.description}, measured and by Little's law: {series(parts)}.",
         partial(
             lines.ceiling,

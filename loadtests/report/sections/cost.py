@@ -31,7 +31,7 @@ def _shown(counted: CostUnit) -> dict[Metric, str]:
 
 
 def section(results: Results, price: float | None) -> Section | None:
-    """Return tables and charts of cost, or None if no processes were observed. The study's price is the default."""
+    """Return tables and charts of cost, or None if no processes were observed. The default price is in the study."""
     tests = [
         test for test in results.tests if test.has_metric(test.kind.cost_unit.cpu) and _has_processes(results, test)
     ]

@@ -76,7 +76,7 @@ def _typical(cell: Cell) -> Trial | None:
 
 
 def _rows(trial: Trial) -> Rows:
-    """Return the points of the lines: the maximum in each of POINTS parts of the load, and later readings."""
+    """Return the points of the lines: the maximum in each of POINTS parts of the load, and readings after the load."""
     assert trial.result is not None  # a valid trial has a result
     ended = trial.result.duration_s
     each_s = ended / POINTS

@@ -14,7 +14,7 @@ from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
 NUMBERED = 6  # maximum number of trials that a line lists
-# The sentences about one reason differ only in such parts: a figure with its unit.
+# Sentences about the same reason usually differ only in figures with units. This expression matches these parts.
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
 _FIGURE = re.compile(rf"((?<![\w.,]){_NUMBER.pattern}(?: (?:difference|time|page)s?\b)?)")
 
@@ -60,7 +60,7 @@ def _left_out(one: LeftOut) -> str:
 def _by_reason(flags: list[tuple[Trial, Flag]]) -> list[str]:
     """Return a line for each reason, such as ``generator_busy: 2 trials invalid (0014, 0015): ...``.
 
-    The line ends with the sentence that explains the flags, with the range of their figures.
+    The line ends with a sentence that explains the flags and contains the range of their figures.
     """
     lines = []
     for reason, severity in dict.fromkeys((flag.reason, flag.severity) for _, flag in flags):
@@ -87,7 +87,7 @@ def _merged(sentences: Sequence[str]) -> str:
 
 
 def _range(figures: Sequence[str]) -> str:
-    """Format a range such as ``86 to 97``, or one figure if all are equal."""
+    """Format a range such as ``86 to 97``, or one figure if all figures are equal."""
     ordered = sorted(dict.fromkeys(figures), key=_value)
     return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
 
@@ -122,6 +122,6 @@ def _generator(results: Results) -> tuple[Table, ...]:
 
 
 def _worst(cell: Cell, place: int) -> float | None:
-    """Return the highest value over valid trials of the figure at this index in ``readings.generator``."""
+    """Return the highest value in valid trials. ``place`` is the index of the value in ``readings.generator``."""
     found = (readings.generator(trial)[place] for trial in cell.valid)
     return max((value for value in found if value is not None), default=None)

@@ -46,7 +46,7 @@ def _order(results: Results) -> str:
     whole = [test.name for test in interleaved if rounds[test.name] == 1 and test.pace.seconds > SLICE_S]
     others = [test.name for test in results.tests if test not in interleaved]
     at_once = results.study.at_once
-    who = f"{at_once} setups ran at once, the baseline among them" if at_once else "all setups ran at once"
+    who = f"{at_once} setups ran at once, including the baseline" if at_once else "all setups ran at once"
     lengths = [test.pace.seconds / rounds[test.name] for test in interleaved if rounds[test.name] > 1]
     longer = "".join(f" to {longest_s:.2g}" for longest_s in sorted(lengths)[-1:] if longest_s > 1.5 * SLICE_S)
     slices = "" if len(whole) == len(interleaved) else f" in {SLICE_S:g}{longer} s slices"
@@ -60,7 +60,8 @@ def _order(results: Results) -> str:
 
 def _calibration(results: Results) -> str:
     """Describe the drift of the machines' speed, if it was measured."""
-    # All trials of a test in a block share these figures, but a failed trial may lack the figures of other hosts.
+    # All trials of a test in a block share these figures, so the figures of one trial are enough. A failed trial may
+    # lack the figures of other hosts, so use the trial with the most hosts.
     known = sorted(results.trials, key=lambda trial: len(trial.evidence.other_hosts))
     moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in known}
     seconds = [one for evidence in moments.values() for one in evidence.calibration_s]
@@ -108,12 +109,12 @@ def _where(results: Results) -> str:
         between = "Between the two machines"
     return (
         f"The servers ran on {servers.address}: {machine}.{load} {between} {_network(servers)}. Every response time "
-        f"includes the former; near the latter, the network is the limit.{others}"
+        f"includes the network's latency. Near the network's maximum rate, the network is the limit.{others}"
     )
 
 
 def _services(results: Results) -> str:
-    """Describe the cores of services that ran on separate cores."""
+    """Return sentences about services on separate cores, or an empty string if no service had separate cores."""
     labels: dict[tuple[tuple[int, ...], bool], dict[str, None]] = {}
     for trial in results.trials:
         if (cores := trial.cores.get("services")) is not None:
@@ -128,8 +129,8 @@ def _services(results: Results) -> str:
 
 def _client(client: OtherClient) -> str:
     return (
-        f"An equal share of the load came from {client.address}: {machine_in_short(client.machine)}; from there "
-        f"{_network(client)}. Its clock was known to within {number(client.clock_uncertainty_ms)} ms."
+        f"An equal share of the load came from {client.address}: {machine_in_short(client.machine)}. From this "
+        f"machine, {_network(client)}. The clock was known to within {number(client.clock_uncertainty_ms)} ms."
     )
 
 
@@ -137,7 +138,7 @@ def _service(service: ServiceHost) -> str:
     version = f" {service.version}" if service.version else ""
     return (
         f"The service {service.service}{version} ran on {service.address}, on {_called(service)}: "
-        f"{machine_in_short(service.machine)}; from the servers {_network(service)}."
+        f"{machine_in_short(service.machine)}. From the servers, {_network(service)}."
     )
 
 
@@ -149,7 +150,7 @@ def _network(servers: OtherHost | OtherClient | ServiceHost) -> str:
     if servers.round_trip_ms is None or servers.megabits_per_s is None:
         return "the network was not measured"
     return (
-        f"an empty answer takes {servers.round_trip_ms:.2f} ms and a long one arrives at "
+        f"an empty answer takes {servers.round_trip_ms:.2f} ms and a long answer arrives at "
         f"{servers.megabits_per_s:,.0f} Mbit/s"
     )
 
@@ -167,7 +168,7 @@ def machine_in_short(machine: Mapping[str, Any]) -> str:
 
 
 def database_in_short(results: Results) -> list[str]:
-    """Return a list with ``PostgreSQL`` if DATABASE_URL named such a database, or an empty list for SQLite."""
+    """Return a list with ``PostgreSQL`` if DATABASE_URL named a PostgreSQL database, or an empty list for SQLite."""
     return ["PostgreSQL"] if (results.record.database or "").startswith("postgres") else []
 
 

@@ -25,7 +25,7 @@ from loadtests.report.view import Section
 MAX_COLUMNS = 60  # maximum number of columns in a chart; in a longer test, a column covers several seconds
 MIN_SECONDS = 3  # minimum length of a timeline for a chart
 MAX_SETUPS = 8  # maximum number of charts for a test
-WITHIN_S = 0.25  # a CPU sample counts for the second that contains the moment this long before the sample's end
+WITHIN_S = 0.25  # a CPU sample that ends less than this time after the end of a second is still assigned to the second
 WELL = ("2", "3")  # first digits of successful statuses
 STALE, OK = "stale", "ok"
 
@@ -239,7 +239,7 @@ def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
     """
     rows: Rows = []
     for name, shown in trial.gauges.items():
-        if name == LEFT:  # read after the load
+        if name == LEFT:  # these connections are read after the load
             continue
         for column in columns:
             found = [value for t, value in shown if column.t <= t < column.t2]
@@ -250,7 +250,7 @@ def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
 
 
 def _heading_of(pool: Rows) -> str:
-    """Return the heading of the panel with gauges, which are about a connection pool or a database."""
+    """Return the heading of the panel that shows the gauges of a connection pool or of a database."""
     if any(row["name"] == OPEN for row in pool):
         return "connections to the database"
     return "pool connections in use, and fetches that wait for a connection"

@@ -14,8 +14,8 @@ from loadtests.records import RequestResult
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
-SHOWN = 12  # maximum number of requests of a test; the most frequent requests are shown
-Row = tuple[str, str, Sequence[RequestResult]]  # a request's name, a label, and its results in each trial
+SHOWN = 12  # maximum number of requests in a table; less frequent requests are left out
+Row = tuple[str, str, Sequence[RequestResult]]  # a request's name, a label, and the request's results in each trial
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Named:
         one: The name of a row in the singular, such as request or route.
         title: The title of the table.
         percentiles: The percentiles that the table shows.
-        folded: A page folds the table if it has more rows than this.
+        folded: The number of rows above which a page folds the table.
     """
 
     one: str

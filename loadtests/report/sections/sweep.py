@@ -113,7 +113,7 @@ class _Map:
         tests: The tests that measured the figures.
         text: The heading, a colon, and a description.
         figures: The figure of each cell, by label.
-        details: More texts of cells, by label.
+        details: Additional texts for the cells, by label.
         more_is_better: Whether a higher figure is better.
         marks: The marks of cells, by label: ``best``, ``within`` or an empty string.
     """

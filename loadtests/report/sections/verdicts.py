@@ -109,7 +109,7 @@ def _table(results: Results, test: Test) -> Table:
 def _with_figures(
     results: Results, test: Test, label: str, metric: Metric, compared: tuple[Field, ...]
 ) -> tuple[Field, ...]:
-    """Return ratio, verdict, remark and blocks. If the metric shows figures, the remark contains both figures."""
+    """Return the fields of a comparison. If the metric shows figures, add the figures of both setups to the remark."""
     if not metric.shows_figures:
         return compared
     baseline = results.baseline_of(label)
@@ -132,7 +132,7 @@ def _known(results: Results, test: Test) -> list[Metric]:
 def fields(comparison: Comparison | None, time: str = "response time") -> tuple[Field, ...]:
     """Return the fields of a comparison: ratio, verdict, remark and blocks.
 
-    ``time`` is the name of the time in percentiles, such as response time.
+    ``time`` is the name of the measured time, such as response time.
     """
     if comparison is None:
         return Field(DASH, tone="muted"), Field(NOT_COMPARED, tone="muted"), Field(""), Field("0")

@@ -2,7 +2,7 @@
 
 The datastore listens on two free ports of the loopback interface, one for gRPC and one for HTTP, and writes their
 addresses to the files ``datastore.grpc`` and ``datastore.http`` in RUN_DIR. If the datastore is restarted with the same
-folder, it uses the same ports, so that clients find it again. Each request waits for DATASTORE_DELAY_MS milliseconds.
+folder, it uses the same ports, so that clients can reconnect. Each request waits for DATASTORE_DELAY_MS milliseconds.
 
 If DATASTORE_EMULATOR_HOST names another datastore, the program checks that it is reachable, and exits.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 
 HOST = "127.0.0.1"
 BACKLOG = 1024
-KEEP_ALIVE_S = 600  # so long that a client doesn't find its connection closed
+KEEP_ALIVE_S = 600  # a long timeout, so that clients can use idle connections again
 LOOKED_FOR_S = 5.0
 
 

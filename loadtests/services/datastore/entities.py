@@ -145,6 +145,6 @@ def _name(key: Any, project: str) -> bytes:
 
 
 def _texts(key: Any) -> Iterator[str]:
-    """Yield the kinds and names of a key; the name is empty if the key has a number."""
+    """Yield the kinds and names of a key. A name is empty if the key has a number instead."""
     for element in key.path:
         yield from (element.kind, element.name)

@@ -1,8 +1,8 @@
 """Serve the datastore over HTTP as an ASGI application, with protobuf bodies as in the client library.
 
 The application also answers two paths of Google's emulator, ``GET /`` to check that it runs and ``POST /reset`` to
-delete all entities, and the path ``GET /counts``. It refuses requests from web pages, because otherwise any open page
-could delete or write data.
+delete all entities, and the path ``GET /counts``. The application refuses requests from web pages, because
+otherwise any open page could delete or write data.
 """
 
 from __future__ import annotations

@@ -5,5 +5,5 @@
 - ``protocol`` answers the requests on sockets.
 - ``admin`` answers requests below ``/_admin/``.
 - ``counts`` counts requests and connections.
-- ``listening`` runs an origin with these modules.
+- ``listening`` runs an origin.
 """

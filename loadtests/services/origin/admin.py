@@ -73,7 +73,7 @@ async def stocked(added: Iterable[Recipe], port: int) -> list[Stocked]:
     found: list[Stocked] = []
     for recipe in added:
         size = sum(len(one.body) for one in found)
-        require_room(size + recipe.content.size)  # before the body is generated
+        require_room(size + recipe.content.size)  # check the size before the body is generated
         found.append(Stocked(recipe, await _body(recipe, port)))
     return found
 

@@ -60,7 +60,7 @@ def of_size(text: str) -> Content:
 def _size(text: str) -> int:
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise ValueError(f'contains the size {quoted(text)}. A size such as "512b", "256kb" or "2mb" is needed')
+        raise ValueError(f'contains {quoted(text)}, which must be a size such as "512b", "256kb" or "2mb"')
     return int(match[1]) * _BYTES[match[2]]
 
 

@@ -15,7 +15,7 @@ _TENTHS = 10  # the resolution of delays is a tenth of a millisecond
 
 @dataclasses.dataclass
 class OriginSecond:
-    """The counts of one second, ``t`` seconds after the start.
+    """The counts of the second that starts ``t`` seconds after the start.
 
     ``in_flight`` is the mean over the second. ``most_in_flight`` and ``connections`` are maximums.
     """
@@ -33,7 +33,7 @@ class OriginSecond:
 class Counts:
     """The counts since the origin's start, or since ``clear``. The clock returns seconds.
 
-    A connection counts from its first request to a recipe, so requests to ``/_admin/`` don't count.
+    A connection is counted from its first request to a recipe. Requests to ``/_admin/`` aren't counted.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -43,7 +43,7 @@ class Counts:
         self.clear()
 
     def clear(self) -> None:
-        """Reset the counts. Open connections and requests in flight still count."""
+        """Reset the counts. Open connections and requests in flight are still counted."""
         self._began = self._last = self._looked = self._clock()
         self._cpu = time.process_time()
         self._requests = self._opened = self._reused = self._refused = 0
@@ -76,7 +76,7 @@ class Counts:
         self._most_connections = max(self._most_connections, self._connections)
 
     def ended(self, fate: Fate, status: int, late_s: float) -> None:
-        """Count the end of a request, ``late_s`` after it was due. A reset request has no status."""
+        """Count a request that ended ``late_s`` seconds after it was due. A reset is counted without a status."""
         second = self._turn()
         self._in_flight -= 1
         self._fates[fate.value] += 1
@@ -87,7 +87,7 @@ class Counts:
             second.answered += 1
 
     def left(self, fate: Fate) -> None:
-        """Count a client that left before its request ended."""
+        """Count a client that disconnected before its request ended."""
         self._turn()
         self._in_flight -= 1
         self._fates[Fate.STALLED.value if fate is Fate.STALLED else "gone"] += 1
@@ -98,11 +98,11 @@ class Counts:
         self._connections -= 1
 
     def refused(self) -> None:
-        """Count a connection above the limit."""
+        """Count a connection that was refused because of the limit."""
         self._refused += 1
 
     def totals(self) -> dict[str, Any]:
-        """Return all counts for /_admin/current_count. Every request counts in ``fates`` or ``in_flight``."""
+        """Return all counts for /_admin/current_count. Every request is counted in ``fates`` or ``in_flight``."""
         self._turn()
         elapsed_s = self._clock() - self._began
         return {
@@ -142,7 +142,7 @@ class Counts:
         self._request_s += self._in_flight * (now - self._looked)
         self._looked = now
         elapsed = now - self._began
-        if elapsed - self._second.t > KEPT_SECONDS:  # skip a long time without requests
+        if elapsed - self._second.t > KEPT_SECONDS:  # don't store every second of a long time without requests
             self._second = self._fresh(int(elapsed) - KEPT_SECONDS)
             self._last = self._began + self._second.t
         while elapsed >= self._second.t + 1:

@@ -1,6 +1,6 @@
 """Parse times in recipes (``0``, ``"50ms"``, ``"1s"``), and represent latencies as quantile functions.
 
-A quantile function converts a chance from 0 to 1 to a latency, so that the seed determines all latencies.
+A quantile function converts a chance between 0 and 1 into a latency, so that the seed determines all latencies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _MIN_CHANCE = 2.0**-53  # the normal distribution has no quantile of 0
 
 
 class LognormalTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A lognormal distribution: half of the requests take less than the median, one in a hundred more than the p99."""
+    """A lognormal distribution.
+
+    Half of the requests take less than the median, and one in a hundred requests takes more than the p99.
+    """
 
     median: Time
     p99: Time
@@ -107,7 +110,7 @@ def seconds(value: object, most_s: float = MAX_S) -> float:
         return 0.0
     match = _TIME.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise ValueError(f'is {quoted(value)}. A time of 0 or more is needed, such as 0, "50ms", "1s" or "2m"')
+        raise ValueError(f'must be a time of 0 or more, not {quoted(value)}. Examples: 0, "50ms", "1s", "2m"')
     found = float(match[1]) * _MILLISECONDS[match[2]] / 1000
     if found > most_s:
         raise ValueError(f"is {quoted(value)}; at most {most_s / 60:g}m is allowed")

@@ -25,8 +25,8 @@ from loadtests.services.origin.recipes import Recipe
 BACKLOG = 4096
 MAX_OPEN_FILES = 2**20
 SPARE_FILES = 64  # the number of open files that aren't connections
-# The turns of the event loop before the origin ends. A connection that was just accepted appears one turn later, and
-# its abort needs another turn.
+# The number of turns that the event loop runs before the origin ends. More than one turn is needed, because a new
+# connection appears one turn after it was accepted, and its abort needs another turn.
 LAST_TURNS = 5
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -60,11 +60,11 @@ def serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Call
 
 @contextlib.asynccontextmanager
 async def listening(recipes: Sequence[Recipe], port: int = 0, most_open: int | None = None) -> AsyncIterator[str]:
-    """Run an origin on a port (0: a free port) of 127.0.0.1, and yield its URL. Close everything at the end.
+    """Run an origin on a port of 127.0.0.1, and yield its URL. Close everything at the end.
 
     Args:
         recipes: The recipes to play.
-        port: The port to listen on.
+        port: The port to listen on. Port 0 selects a free port.
         most_open: The maximum number of connections. The default is the limit of open files.
 
     Raises:

@@ -42,7 +42,7 @@ def parse(url: str) -> Target:
         good = False
     if not good or not url.isascii() or not url.isprintable() or " " in url:
         raise ValueError(
-            f"is {quoted(url)}. A URL on this machine's loopback interface is needed, such as http://127.0.0.1:8000/ "
+            f"must be a URL on this machine's loopback interface, not {quoted(url)}. Example: http://127.0.0.1:8000/ "
             "(an origin never fetches from other machines)"
         )
     return Target(address, port, urlunsplit(("", "", parts.path or "/", parts.query, "")))
@@ -63,13 +63,13 @@ async def fetched(url: str, own_port: int) -> bytes:
 
     Raises:
         UserError: If the URL leads to the origin itself, which listens on ``own_port``, or if the status isn't 200. The
-            text continues a message that starts with the key.
+            error's text continues a message that starts with the key.
     """
     import httpx  # imported late, because few recipes need it
 
     target = parse(url)
     if (target.address, target.port) == (ADDRESS, own_port):
-        raise UserError(f"is {url}, the address of this origin. Another address is needed")
+        raise UserError(f"must not be an address of this origin, such as {url}")
     try:
         status, body = await asyncio.wait_for(_answer(target), WITHIN_S)
     except TimeoutError:

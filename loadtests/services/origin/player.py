@@ -68,7 +68,7 @@ class Stocked:
 
 
 class Playing:
-    """A recipe with the time when it started to play. The n-th request always has the same random outcome."""
+    """A recipe that is being played, and its start time. The random outcome of the n-th request is always the same."""
 
     def __init__(self, stocked: Stocked, clock: Clock) -> None:
         recipe = stocked.recipe
@@ -76,7 +76,7 @@ class Playing:
         self.in_flight = 0
         self._clock = clock
         self._began = clock()
-        # Two generators, so that the share of failures doesn't change the latencies.
+        # Failures and latencies use separate generators, so that the share of failures doesn't change the latencies.
         self._luck = random.Random(f"{recipe.seed} {recipe.route} luck")
         self._chances = random.Random(f"{recipe.seed} {recipe.route} latency")
 
@@ -159,5 +159,5 @@ class Player:
         return playing.begin()
 
     def written(self) -> list[dict[str, Any]]:
-        """Return the current recipes as values for JSON."""
+        """Return the current recipes as JSON-serializable values."""
         return [written(playing.stocked.recipe) for playing in self.routes.values()]

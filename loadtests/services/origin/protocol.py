@@ -1,4 +1,4 @@
-"""Handle HTTP/1.1 connections to an origin.
+"""Answer the requests on an origin's HTTP/1.1 connections.
 
 The requests of a connection are answered one after the other, when they are due.
 """
@@ -35,7 +35,7 @@ _SAYS = {
 
 
 class _Request(NamedTuple):
-    """A request. ``wrong`` is the status of the answer if the request can't be handled, or 0."""
+    """A request. ``wrong`` is the status of the answer if the request isn't acceptable, or 0."""
 
     method: bytes
     url: bytes
@@ -108,7 +108,7 @@ class OriginConnection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._broken = True  # the request is answered, but the following data isn't HTTP/1.1
+            self._broken = True  # answer the request, but ignore the following data, which isn't HTTP/1.1
         except httptools.HttpParserError:
             self._give_up(400)
         if self._in_head and self._head_bytes > MAX_HEAD_BYTES:

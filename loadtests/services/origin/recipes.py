@@ -23,14 +23,15 @@ SHIPPED = Path(__file__).with_name("recipes")
 ADMIN = "/_admin/"
 EVERYTHING = "/*"
 SEED = 2016
-# An origin can't answer while it reads a recipe. For a large body, the recipe can contain its size: <<20mb>>
+# An origin can't answer while it reads a recipe, so recipes are small. A recipe can contain the size of a large body
+# instead of the body: <<20mb>>
 MAX_RECIPE_BYTES = 500_000
 MAX_STAGE_S = 24 * 3600.0
 
 CODINGS = ("gzip", "identity")
-CONNECTIONS = ("close", "keep-alive", "keepalive")  # the last form is in BBC's examples
+CONNECTIONS = ("close", "keep-alive", "keepalive")  # BBC's example recipes contain "keepalive"
 _OWN_HEADERS = ("content-length", "transfer-encoding")
-# Visible ASCII without ?, and without * except at the end, or a single *, as in BBC's recipes.
+# A route is a single *, as in BBC's recipes, or a path of visible ASCII without "?", with * only at the end.
 _ROUTE = r"^(\*|/[\x21-\x29\x2b-\x3e\x40-\x7e]*\*?)\Z"
 
 Status = Annotated[int, Meta(ge=200, le=599)]
@@ -40,7 +41,7 @@ HeaderValue = Annotated[str, Meta(pattern=r"^[\t\x20-\x7e\xa0-\xff]*\Z", extra={
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
-    """The behaviour of a route from a given time on."""
+    """The behaviour of a route from the start of a stage to the next stage."""
 
     at: Annotated[
         Time,
@@ -58,7 +59,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         ShareOfRequests,
         Meta(description="The share of requests that are answered with failure_status, after the same latency."),
     ] = 0.0
-    failure_status: Annotated[Status, Meta(description="The status of the answers to failed requests.")] = 500
+    failure_status: Annotated[Status, Meta(description="The status of the answers to the requests that fail.")] = 500
     resets: Annotated[
         ShareOfRequests,
         Meta(description="The share of requests whose connection is reset (TCP RST) instead of an answer."),
@@ -140,7 +141,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
                 raise ValueError(f"headers.{name}: the origin sets this header itself. Leave it out")
             allowed = {"content-encoding": CODINGS, "connection": CONNECTIONS}.get(name.lower(), (value,))
             if value not in allowed:
-                raise ValueError(f"headers.{name}: is {quoted(value)}. Allowed: {', '.join(allowed)}")
+                raise ValueError(f"headers.{name}: must be one of {', '.join(allowed)}, not {quoted(value)}")
 
     @functools.cached_property
     def content(self) -> Content:
@@ -217,7 +218,7 @@ def parse(values: object, where: str) -> tuple[Recipe, ...]:
     if not isinstance(values, list):
         return (decode.convert(values, Recipe, where),)
     if not values:
-        raise UserError(f"{where}: contains no recipe. An object or a list of objects is needed")
+        raise UserError(f"{where}: must contain a recipe: an object or a list of objects")
     found: dict[str, Recipe] = {}
     for number, one in enumerate(values, start=1):
         recipe = decode.convert(one, Recipe, where, f"recipes[{number}].")
@@ -228,6 +229,6 @@ def parse(values: object, where: str) -> tuple[Recipe, ...]:
 
 
 def written(recipe: Recipe) -> dict[str, Any]:
-    """Convert the recipe to values for JSON."""
+    """Convert the recipe to JSON-serializable values."""
     found: dict[str, Any] = msgspec.to_builtins(recipe)
     return found

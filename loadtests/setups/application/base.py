@@ -103,7 +103,7 @@ class Application:
             env["PYTHONPATH"] = entry_first(served.environment)
         module = env.get(app, "").partition(":")[0]
         if "granian" in setup.needs and (ENTRY / f"{module}.py").is_file():
-            env[app] = str(ENTRY / env[app])  # otherwise, Granian searches APP_DIR for a package with this module
+            env[app] = str(ENTRY / env[app])  # with only the module's name, Granian would search APP_DIR for a package
         return env
 
     def obstacle(self, setup: Setup) -> str | None:
@@ -115,7 +115,7 @@ class Application:
             if variant.python and (lacks := interpreters.missing(variant.python)):
                 return lacks
             if variant.folder and not self.own:
-                return "another checkout needs your own project; pass the project's folder with --app"
+                return "only your own project can have another checkout. Pass the project's folder with --app"
         if self.own and setup.answers:
             return f"it only serves the project of {setup.stack or setup.name}"
         if self.own and setup.dialect:
@@ -126,7 +126,10 @@ class Application:
         if why := setup.refuses({"forwarded", *lifespan} if any(map(_is_forwarded, self.headers)) else lifespan):
             return why
         if not (served.wsgi if setup.interface == "wsgi" else served.asgi):
-            return f"the project has no {setup.interface.upper()} application; name one with --{setup.interface}"
+            return (
+                f"the project has no {setup.interface.upper()} application. "
+                f"Pass an entry point with --{setup.interface}"
+            )
         if (lacks := setups.missing(setup, served.bin)) is not None:
             return lacks
         return other_stacks.obstacle(setup.stack) if setup.stack else None

@@ -30,7 +30,7 @@ MODULE, CLASS = "DJANGO_SETTINGS_MODULE", "DJANGO_CONFIGURATION"
 
 
 def main(arguments: "list[str]") -> "dict[str, Any]":
-    """Load the project, and return the facts about it."""
+    """Load the project, and return its properties for the JSON object."""
     before, path = dict(os.environ), list(sys.path)
     given = dict(text.split("=", 1) for text in arguments)
     named: dict[str, str] = {}  # the settings that each file names
@@ -39,7 +39,7 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
             _run_manage()
         os.environ.update({name: before[name] for name in (MODULE, CLASS) if name in before})
         if MODULE not in os.environ:
-            sys.exit("manage.py doesn't set a settings module; name it with --settings")
+            sys.exit("manage.py doesn't set a settings module. Name the module with --settings")
     # The servers also need the variables and paths that manage.py adds for itself.
     added = {name: value for name, value in os.environ.items() if name not in before}
     folders = [os.path.abspath(folder) for folder in sys.path if folder not in path]
@@ -165,7 +165,7 @@ def _unapplied() -> int:
     try:
         name = connection.settings_dict["NAME"]
         if connection.vendor == "sqlite" and not connection.is_in_memory_db() and not os.path.exists(name):
-            return len(MigrationLoader(None).graph.nodes)  # connecting would create the file
+            return len(MigrationLoader(None).graph.nodes)  # connecting would create the database file
         executor = MigrationExecutor(connection)
         return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
     except Exception:  # no database, or a custom backend

@@ -63,7 +63,7 @@ class Overlay:
 
 
 def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), variants: Sequence[Variant] = ()) -> Overlay:
-    """Return the overlay for a project's Python with the servers of these setups and ``extra`` packages.
+    """Return the overlay for a project's Python with the servers of ``setups`` and the ``extra`` packages.
 
     If the overlay doesn't exist, create it.
 
@@ -112,7 +112,7 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), varia
 
 
 def requirements(setups: Iterable[Setup], extra: Iterable[str] = ()) -> list[str]:
-    """Return the requirements of these setups and the ``extra`` packages. hopless comes from this repository."""
+    """Return the requirements of ``setups`` and the ``extra`` packages. hopless comes from this repository."""
     names = {*extra, *(OTHER_NAMES.get(need, need) for setup in setups for need in setup.needs)}
     lines = [line.split("#")[0].strip() for line in environment.REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
     return [line for line in [*lines, HOPLESS_HERE] if line and normalized(line) in names]
@@ -121,7 +121,7 @@ def requirements(setups: Iterable[Setup], extra: Iterable[str] = ()) -> list[str
 def on_python(python: Path, version: str) -> Path:
     """Return a Python of another version, in an environment with the packages of a project's Python.
 
-    Packages of the benchmark's own environment are left out if they aren't built for that version.
+    Packages of the benchmark's own environment are left out if they aren't built for the other version.
 
     Raises:
         UserError: If there is no such Python, or the packages can't be installed for it.
@@ -204,7 +204,7 @@ def _change(folder: Path, changes: list[str]) -> None:
 
 
 def _constrain(folder: Path, changes: Iterable[str]) -> set[str]:
-    """Write the versions of all packages, except the changed packages, as constraints, and return their names."""
+    """Write constraints with the versions of all unchanged packages, and return the names of these packages."""
     changed = {normalized(line) for line in changes}
     found = _installed(folder / "bin" / "python").items()
     kept = {normalized(name): f"{name}=={version}\n" for name, version in found if normalized(name) not in changed}
@@ -239,7 +239,7 @@ def _install(folder: Path, pins: list[str], missing: list[str]) -> dict[str, str
     for command, value in json.loads(_output([own, "-c", COMMANDS])).items():
         module, _, name = value.partition(" ")[0].partition(":")
         shim = folder / "bin" / command
-        if not shim.exists():  # a command of the project, to run with the overlay's Python
+        if not shim.exists():  # the overlay's Python must run the commands of the project's packages
             text = SHIM.format(python=own, module=module, name=name.split(".")[0], called=name)
             shim.write_text(text, encoding="utf-8")
             shim.chmod(0o755)

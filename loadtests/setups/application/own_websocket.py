@@ -50,7 +50,7 @@ class OwnWebsocket:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> OwnWebsocket:
-        """Create the description from the command line options, whose names come without the prefix ``--ws-``.
+        """Create the description from the command line options, whose names lack the prefix ``--ws-``.
 
         Raises:
             UserError: If an option is missing or isn't valid.
@@ -144,7 +144,7 @@ def header_pairs(headers: Sequence[str], option: str) -> tuple[tuple[str, str], 
 
 
 def without_value(text: str, option: str = "") -> str:
-    """Return a header or cookie without its value. Keep the values of HEADER unless their names mark a secret."""
+    """Return a header or cookie without its value. For HEADER, keep a value whose name doesn't mark a secret."""
     name, sign, _ = min((text.partition(sign) for sign in ":="), key=lambda parts: len(parts[0]))
     if option == HEADER and sign and not telling(name):
         return text

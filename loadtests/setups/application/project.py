@@ -1,4 +1,4 @@
-"""Find and load the user's Django project without changing it."""
+"""Find and load the user's Django project without changing the project."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from loadtests.setups.variants import HOPLESS, Variant, parse_environment
 from loadtests.workload import Request
 from loadtests.workload.secrets import HEADER, REPLACED, without_accounts, without_named
 
-ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual virtual environments, next to manage.py or one folder above
+ENVIRONMENTS = (".venv", "venv", "env", ".env")  # names of virtual environments, next to manage.py or one folder above
 SETTINGS = "DJANGO_SETTINGS_MODULE"
 MARK = "of the project: "  # start of the line that introspect.py prints
 FACTS = ("python", "django", "debug", "settings", "middleware")  # keys of introspect.py's object that run.json contains
@@ -138,7 +138,7 @@ def chosen(
     for key in dict.fromkeys(setup.variant for setup in setups):
         variants = parse_environment(key)
         if any(one.python and interpreters.missing(one.python) for one in variants):
-            continue  # Application.obstacle returns the reason
+            continue  # Application.obstacle returns why these setups are left out
         of_sample = options is None and (any(one.folder for one in variants) or key == (HOPLESS,))
         if not key or of_sample:  # the sample project has no other folders and always contains hopless
             continue
@@ -195,7 +195,7 @@ def find(
     for version in (one.python for one in variants if one.python):
         python = overlay.on_python(python, version)
     if own:
-        remarks.append(f"the servers ignore {own} in {options.env_file}; set them in this command's environment")
+        remarks.append(f"the servers ignore {own} in {options.env_file}. Set {own} in this command's environment")
     named = {"wsgi": options.wsgi, "asgi": options.asgi}
     for interface, text in named.items():
         if text and not ENTRY_POINT.fullmatch(text):
@@ -211,7 +211,7 @@ def find(
         env["PYTHONPATH"] = path_of(*first["path"], env.get("PYTHONPATH"), os.environ.get("PYTHONPATH"))
     if count := first["unapplied"]:
         many = f"{plural(count, 'migration')} {'are' if count > 1 else 'is'} not applied"
-        remarks.append(f"{many}; apply them with --setup-command 'python manage.py migrate'")
+        remarks.append(f"{many}. Apply migrations with --setup-command 'python manage.py migrate'")
     entry_points = {name: named[name] or first[name] for name in named}
     if not entry_points["asgi"]:
         env["PYTHONPATH"] = entry_first(env)
@@ -231,7 +231,7 @@ def find(
         ports = series(list(map(str, served["ports"])))
         remarks.append(f"the project itself opens port {ports}, so its setups can't run side by side")
     if facts["debug"]:
-        remarks.append("DEBUG is on: the run measures it, but don't use it in production")
+        remarks.append("DEBUG is on, and the run measures the project with DEBUG. Turn DEBUG off in production")
     return Found(
         Application(
             directory=directory,
@@ -270,7 +270,7 @@ def unloaded(options: Options, bin: Path | None = None) -> Found:
         own=True,
         websocket=options.websocket,
     )
-    return Found(application, ("the project was not loaded; missing parts are reported when it runs",), {})
+    return Found(application, ("the project was not loaded, so only the real run reports missing parts",), {})
 
 
 def read_env_file(file: Path) -> dict[str, str]:
@@ -321,9 +321,9 @@ def _load_timeout(text: str) -> float:
 
 
 def _directory(app: Path) -> Path:
-    """Return the folder of manage.py: ``app``, or the only folder directly below that contains it."""
+    """Return the folder of manage.py: ``app``, or the only folder in ``app`` with this file."""
     if not app.is_dir():
-        raise UserError(f"{app} is not a folder; --app needs the folder of a Django project")
+        raise UserError(f"{app} is not a folder. Pass the folder of a Django project with --app")
     if (app / "manage.py").is_file():
         return app.absolute()
     below = sorted(file.parent for file in app.glob("*/manage.py"))
@@ -346,7 +346,7 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
         ours = place.resolve() == Path(sys.prefix).resolve() and not files.INSTALLED
         if (place / "bin" / "python").exists() and not ours:
             return (place / "bin" / "python").absolute(), []
-    if files.INSTALLED and importlib.util.find_spec("django"):  # the wheel doesn't require Django
+    if files.INSTALLED and importlib.util.find_spec("django"):  # check for Django, because the wheel doesn't require it
         return Path(sys.executable), []
     return environment.bin() / "python", [
         "no virtual environment was found next to the project, so it is served with the benchmark's own Python and "
@@ -372,7 +372,11 @@ def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, a
     if ended.status:
         place = place_of(ended.errors, directory)
         where = f" ({place})" if place else ""
-        raise UserError(f"{directory}: the project does not load with {python}: {reason_of(ended.errors)}{where}")
+        reason = reason_of(ended.errors)
+        module = re.search(r"No module named '([^'.]+)", reason)
+        foreign = module is not None and not (directory / module[1]).exists()
+        hint = "; if another Python has this package, pass the path of this Python with --python" if foreign else ""
+        raise UserError(f"{directory}: the project does not load with {python}: {reason}{where}{hint}")
     lines = [line for line in ended.printed.splitlines() if line.startswith(MARK)]
     if not lines:
         raise UserError(f"{directory}: the project ends the Python process while it is loading")

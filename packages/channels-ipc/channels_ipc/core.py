@@ -30,9 +30,9 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
         path: A directory that only this user may enter. The layer creates a missing directory.
         expiry: The seconds after which an unread message may be dropped.
         group_expiry: The seconds that a membership lasts after the latest group_add().
-        capacity: The maximum number of unread messages on a channel. In a process, the channels of one new_channel()
-            prefix share this capacity.
-        channel_capacity: Capacities of channels by name, glob or compiled pattern. The first match counts.
+        capacity: The maximum number of unread messages on a channel. Within a process, the channels that new_channel()
+            creates with the same prefix share this capacity.
+        channel_capacity: Capacities of channels by name, glob or compiled pattern. The first match applies.
     """
 
     extensions: ClassVar[list[str]] = ["groups", "flush"]

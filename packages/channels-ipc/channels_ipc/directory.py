@@ -16,7 +16,7 @@ def default_path() -> str:
     """Return the user's default directory, which is in memory if possible.
 
     XDG_RUNTIME_DIR is not used, because it can differ between a server that init started and a command in a shell. The
-    server and the command would then not find each other.
+    server and the command would then use different directories.
     """
     parent = next(p for p in ("/dev/shm", "/tmp") if os.path.isdir(p))
     return os.path.join(parent, f"channels_ipc-{os.geteuid()}")
@@ -44,7 +44,7 @@ def private_directory(path: str | os.PathLike[str]) -> str:
         )
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise ImproperlyConfigured(
-            f"Other users may write to the channel layer's path {path}. Name another path, or remove it."
+            f"Other users may write to the channel layer's path {path}. Name another path, or remove this path."
         )
     os.chmod(path, 0o700)
     return os.path.realpath(path)

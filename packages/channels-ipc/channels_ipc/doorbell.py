@@ -17,8 +17,8 @@ from contextlib import suppress
 from .allocation import UNFINISHED
 from .names import PROCESS
 
-_READ_SIZE = 65536  # the capacity of a pipe on Linux
-_NEARLY_FULL = _READ_SIZE // 2  # a pipe with this many bytes may have rejected rings
+_READ_SIZE = 65536  # The capacity of a pipe on Linux.
+_NEARLY_FULL = _READ_SIZE // 2  # A pipe with this many bytes may have rejected rings.
 _OPEN_PIPES = 256
 _BIRTH_SECONDS = 60
 
@@ -58,12 +58,12 @@ class Doorbells:
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._pipes: OrderedDict[str, int] = OrderedDict()  # the least recently used first
+        self._pipes: OrderedDict[str, int] = OrderedDict()  # in the order of their latest use
 
     def ring(self, process: str, line: bytes) -> bool:
         """Ring a process.
 
-        A process whose pipe is full counts as rung, because it is going to read the pipe.
+        A process whose pipe is full counts as rung, because the process is going to read the pipe.
 
         Returns:
             Whether the process is alive.

@@ -8,7 +8,7 @@ from .inbox import Inbox
 from .store import QueueFull, Store
 
 _SWEEP_AFTER_KEYS = 64
-_SWEEP_SMALL_AFTER_KEYS = 512  # after a sweep of all keys, because few keys can have expired since
+_SWEEP_SMALL_AFTER_KEYS = 512  # after a sweep of all keys, because few keys can have expired since that sweep
 _SWEEP_SECONDS = 1.0
 _BURY_SECONDS = 10.0
 

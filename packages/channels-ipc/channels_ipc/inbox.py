@@ -21,7 +21,7 @@ class Inbox:
     """Queues of group messages, one for each channel of `process` that has messages.
 
     Only this process receives on these channels, so the messages can leave the shared file before they are received.
-    The channels end with the process.
+    When the process ends, the channels cease to exist.
     """
 
     def __init__(self, process: str) -> None:
@@ -32,7 +32,7 @@ class Inbox:
         self._latest_flush = b""
 
     def count(self, channel: str, now: float) -> int:
-        """Remove expired messages, and return the number of messages of `channel`."""
+        """Remove expired messages, and return the number of remaining messages of `channel`."""
         queue = self._queues.get(channel)
         while queue and queue[0].expires <= now:
             queue.popleft()

@@ -1,7 +1,7 @@
 """Create the node of this process in a directory, and close it.
 
-The node exists from the first layer that joins until the last layer that leaves, or until the process ends. A forked
-child creates a new node.
+The node exists from the time when the first layer joins until the last layer leaves or the process ends. A forked child
+creates a new node.
 """
 
 import atexit

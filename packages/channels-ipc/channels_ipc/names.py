@@ -19,7 +19,7 @@ def is_local(channel: str) -> bool:
     return "!" in channel
 
 
-@lru_cache(maxsize=4096)  # called several times for each message, like non_local()
+@lru_cache(maxsize=4096)  # because the layer calls owner_of() several times for each message, like non_local()
 def owner_of(channel: str) -> str | None:
     """Return the process that owns `channel`, or None if any process may receive or the name contains no process."""
     if not is_local(channel):

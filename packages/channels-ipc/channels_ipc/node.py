@@ -20,7 +20,7 @@ from .waiting import Waiting, WaitingRoom
 
 # A waiting process checks its channels at this interval, so a lost ring costs at most this time.
 _BACKSTOP_SECONDS = 1.0
-_PARCEL = b""  # the ring for parcels; other rings contain a channel
+_PARCEL = b""  # the ring for parcels, while other rings contain a channel
 
 
 class Node:
@@ -85,7 +85,7 @@ class Node:
             with self._lock:
                 ticket = "" if local else self._room.draw_ticket()
                 taken = self._take(channel, ticket)
-                if taken:  # no await follows until the caller has the message, so that each taken message is returned
+                if taken:  # no await follows until the caller has the message, so no taken message is lost
                     return taken
                 waiting = self._wait(channel, ticket, loop)
             try:
@@ -136,7 +136,7 @@ class Node:
         with self._lock:
             return self._store.statistics()
 
-    # Waking and being woken. The lock is held.
+    # Methods that wake receivers or wait. Their callers hold the lock.
 
     def _reachable(self, channel: str) -> bool:
         """Return whether a process can receive on the channel. A local channel needs a living owner."""
@@ -172,7 +172,7 @@ class Node:
             self._room.wake_first(channel, non_local(channel))
 
     def _announce(self, channel: str, waiter: Waiter | None) -> None:
-        """Wake a receiver of the channel: its owner or, without an owner, `waiter` or the next living waiter."""
+        """Wake the owner. If the channel has no owner, wake `waiter` or, if this fails, the next living waiter."""
         owner = owner_of(channel)
         if owner == self.process:
             self._room.wake_first(channel, non_local(channel))
@@ -231,7 +231,7 @@ class Node:
             self._withdraw(waiting)
             waiting.wake()
 
-    # Called by event loops
+    # Methods that event loops call.
 
     def _rung(self) -> None:
         with self._lock:

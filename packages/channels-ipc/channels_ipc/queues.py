@@ -29,7 +29,7 @@ NUMBER: Final = struct.Struct(">Q")
 TIME: Final = struct.Struct(">d")
 KEY: Final = re.compile(rb"c([^\0-\2]+)([\0-\2])")
 _REFERENCES = struct.Struct(">I")
-_UNREAD = struct.Struct(">Id")  # the number of messages, and a time until which they all remain valid
+_UNREAD = struct.Struct(">Id")  # the number of messages, and the time until which all these messages remain valid
 _TICKET_LENGTH = 16
 
 
@@ -54,7 +54,7 @@ def group(name: str) -> bytes:
 
 
 def parcels(process: str, group: str | None = None) -> bytes:
-    """Return the common prefix of the keys of a process's parcels, or of its parcels from one group."""
+    """Return the key prefix of all parcels of a process, or only of its parcels from a group."""
     return b"i%b\0" % process.encode() + (b"" if group is None else b"%b\0" % group.encode())
 
 
@@ -183,7 +183,7 @@ def _number(key: bytes) -> int:
     return number
 
 
-# The capacity of a prefix. As in the specification, the channels of a process share it.
+# The capacity of a prefix, which all its channels in a process share, as in the specification.
 
 
 def unread(txn: Transaction, channel: str) -> int:
@@ -222,7 +222,7 @@ def _purge(txn: Transaction, cursor: Cursor, prefix: str, now: float, earliest: 
     """Remove expired messages in the queues of `prefix`.
 
     Returns:
-        The earliest expiry of the remaining messages, or `earliest` if it is earlier.
+        The earliest expiry of the remaining messages, or `earliest` if this time is earlier.
     """
     start = b"c" + prefix.encode()
     key = skip_to(cursor, start)
@@ -243,7 +243,7 @@ def _purge(txn: Transaction, cursor: Cursor, prefix: str, now: float, earliest: 
 
 def pop_waiter(cursor: Cursor, channel: str) -> Waiter | None:
     """Remove and return the waiter that has waited longest on `channel`."""
-    if is_local(channel):  # the channel's name determines its only reader, which is never listed
+    if is_local(channel):  # local channels need no list of waiters, because their names determine the reader
         return None
     prefix = waiters(channel)
     key = skip_to(cursor, prefix)
@@ -258,7 +258,7 @@ def pop_waiter(cursor: Cursor, channel: str) -> Waiter | None:
 
 
 def sweep_one(txn: Transaction, cursor: Cursor, key: bytes, now: float, alive: Callable[[str], bool]) -> None:
-    """Remove `key`, at the cursor, if it is no longer needed."""
+    """Remove the entry with `key`, at the cursor, if the entry has expired or belongs to a dead process."""
     match = KEY.match(key)
     if match and match[2] == b"\0":
         channel = match[1].decode()

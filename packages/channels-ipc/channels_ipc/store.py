@@ -74,11 +74,11 @@ class Store:
         self._inbox = inbox
         self._counters = Counters(f"{path}-counters")
         self._latest_sent = b""
-        # a prefix, and the state of the counter "sent" when the prefix had no messages
+        # The latest prefix without messages, and the value that the counter "sent" had at that moment.
         self._nothing_sent_to = ("", b"")
         self._swept_to = b""
         self._groups: dict[tuple[str, _Capacity], groups.Members] = {}
-        self._space = Space(path, most=MAP_SIZE // 2)  # the rest is reserved for gaps between messages
+        self._space = Space(path, most=MAP_SIZE // 2)  # the other half remains for gaps between messages
 
     def close(self) -> None:
         self._env.close()
@@ -123,7 +123,7 @@ class Store:
             return None
 
     def take_grouped(self, channel: str, *, now: float) -> bytes | None:
-        """Return the oldest message of a channel of this process if it is in the inbox, without a transaction."""
+        """Return a channel's oldest message without a transaction, if the message is in this process's inbox."""
         if self._counters.sent.read() != self._latest_sent:
             return None
         return self._inbox.pop_next(channel, now)
@@ -218,7 +218,7 @@ class Store:
         return reached
 
     def _members(self, cursor: queues.Cursor, group: str, now: float, capacity: _Capacity) -> groups.Members:
-        """Return the members of the group. Read them again after a change to any group or an expired membership."""
+        """Return the members of the group, which are remembered until any group changes or a membership expires."""
         changes = self._counters.memberships.read()
         members = self._groups.get((group, capacity))
         if members is None or members.changes != changes or members.until <= now:
@@ -280,7 +280,7 @@ class Store:
         """Remove all messages and groups. Waiting receivers continue to wait."""
         try:
             self._drop()
-        except QueueFull:  # LMDB needs more space than is left to list all free pages
+        except QueueFull:  # LMDB's list of all free pages needs more space than is left
             self._remove_in_steps()
 
     def _drop(self) -> None:
@@ -298,7 +298,7 @@ class Store:
             self._count_flush()
 
     def _remove_in_steps(self) -> None:
-        """Remove everything in many small transactions, as if it had expired."""
+        """Remove all entries in many small transactions, as if the entries had expired."""
         self._swept_to = b""
         while True:
             self.sweep(_FLUSH_STEP_KEYS, now=math.inf, alive=lambda process: True)

@@ -27,7 +27,7 @@ IN_MEMORY = "checks the dict of the in-memory layer"
 # Tests that don't apply to channels_ipc, with the reasons.
 DOES_NOT_APPLY = {
     "test_core.py::test_reject_bad_client_prefix": "expects an AssertionError instead of a ValueError",
-    "test_core.py::test_random_reset__client_prefix": "checks client_prefix; in channels_ipc, a process has a prefix",
+    "test_core.py::test_random_reset__client_prefix": "checks client_prefix, but channels_ipc has process prefixes",
     "test_core.py::test_default_group_key_format": REDIS,
     "test_core.py::test_custom_group_key_format": REDIS,
     "test_core.py::test_receive_buffer_respects_capacity": "checks a buffer that doesn't exist in channels_ipc",

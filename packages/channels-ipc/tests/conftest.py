@@ -95,7 +95,7 @@ def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
 
 @pytest.fixture
 def receive_now() -> Callable[[IPCChannelLayer, str], Awaitable[dict[str, Any] | None]]:
-    """Return a function that receives and returns a message without waiting, or returns None.
+    """Return a function that receives a message without waiting, and returns None if there is no message.
 
     The function relies on the first check of ``receive()``, which finds messages that have been sent.
     """

@@ -45,7 +45,7 @@ async def test_group_message_skips_full_members(layer, nothing_comes):
     await nothing_comes(layer, full)
 
 
-async def test_process_can_receive_more_than_capacity(layer):
+async def test_group_messages_ignore_prefix_capacity(layer):
     members = [await layer.new_channel() for _ in range(50)]
     for member in members:
         await layer.group_add("group", member)

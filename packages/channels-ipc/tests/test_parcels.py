@@ -154,7 +154,7 @@ def test_parcels_of_killed_processes_are_removed(members, layer):
     assert layer.statistics()["entries"] == 0
 
 
-def test_stopped_process_receives_after_it_continues(members, make_layer):
+def test_resumed_process_receives_messages(members, make_layer):
     layer = make_layer()
     process, _ = members(3)
     process.send_signal(signal.SIGSTOP)

@@ -247,7 +247,7 @@ def test_entries_of_dead_processes_are_removed(start, make_layer, path):
 
 
 def test_full_doorbell_loses_no_messages(start, make_layer):
-    """Stop a reader while 3,000 rings arrive, so that its doorbell loses some. All messages must arrive."""
+    """Stop a reader while 3,000 rings arrive, so that its doorbell loses some rings. All messages must arrive."""
     layer = make_layer(capacity=3000)
     process = start("""
     async def main():

@@ -16,8 +16,8 @@ class UntilClientGoes:
     Listening starts when the task waits for the first time, so a view that never waits can't be cancelled.
 
     Args:
-        listen: A function that waits until the client disconnects, and then raises RequestAborted. The context manager
-            raises any other exception of the function.
+        listen: A function that waits until the client disconnects, and then raises RequestAborted. If the function
+            raises another exception, the context manager raises this exception, too.
     """
 
     def __init__(self, listen: Callable[[], Awaitable[None]]) -> None:
@@ -58,7 +58,7 @@ class UntilClientGoes:
         if self._listening is None:
             return False
         self._listening.cancel()
-        self._listening = None  # otherwise, the task's traceback would create a reference cycle
+        self._listening = None  # so that the task's traceback doesn't create a reference cycle
         if self._found is None:
             return False
         if sys.version_info >= (3, 11):

@@ -26,7 +26,8 @@ Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
-# Django's receivers that clean up the state of a thread. Without a thread, they have nothing to do or don't block.
+# Django's receivers that clean up the state of a thread. If a request uses no thread, these receivers have
+# nothing to do or don't block.
 OF_A_THREAD_AT_START = {reset_queries, close_old_connections}
 OF_A_THREAD_AT_END = {close_old_connections, private.close_caches, private.reset_urlconf}
 
@@ -37,7 +38,7 @@ class Receivers:
     Args:
         signal: The signal at the start or at the end of a request.
         sender: The class that sends the signal.
-        of_a_thread: Django's receivers of this signal. They need no thread if the request doesn't use one.
+        of_a_thread: Django's receivers of this signal, which need no thread if the request doesn't use a thread.
     """
 
     def __init__(self, signal: Signal, sender: type, of_a_thread: set[Any]) -> None:
@@ -93,7 +94,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         self._view_middleware = [middleware.ask_predicate(hook) for hook in self._view_middleware]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request in a thread-sensitive context that keeps its thread, unless the caller has a context."""
+        """Serve one request in a thread-sensitive context that keeps its thread, unless the caller set a context."""
         if private.caller_has_a_thread():
             await super().__call__(scope, receive, send)
         else:
@@ -171,7 +172,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             response = await self.run_get_response(request)
             response._handler_class = self._sender
             if client.view_has_cancelled:
-                await asyncio.sleep(0)  # take the cancellation here, because sending doesn't always wait
+                await asyncio.sleep(0)  # await the cancellation now, because sending doesn't always wait
             complete = not (response.streaming or client.client_is_gone)
             await self.send_response(response, send)
         if client.client_is_gone:
@@ -197,7 +198,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             await sync_to_async(thread.finish)(finish)
         elif response is not None and private.nothing_is_initialised():
             private.close_unsent(response)
-            private.reset_urlconf(self._sender)  # the third of Django's receivers of this signal
+            private.reset_urlconf(self._sender)  # Django's other receivers have nothing to close
         else:
             finish()
         if thread is not None:
@@ -218,5 +219,5 @@ def _is_synchronous(request: HttpRequest) -> bool:
         return not iscoroutinefunction(private.get_resolver().resolve(request.path_info).func)
     except Http404:
         return True
-    except Exception:  # an error in a URL converter, which the other chain raises again
+    except Exception:  # an error in a URL converter, which the asynchronous chain raises again
         return False

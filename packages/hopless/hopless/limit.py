@@ -38,7 +38,7 @@ class ThreadLimit:
     request that already has a thread precedes requests that haven't started, because it may hold a database connection.
 
     Args:
-        number: The maximum number of such requests.
+        number: The maximum number of requests that run synchronous code at the same time.
     """
 
     def __init__(self, number: int) -> None:

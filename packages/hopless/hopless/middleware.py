@@ -35,8 +35,8 @@ MESSAGE_STORAGES = {
     f"django.contrib.messages.storage.{name}"
     for name in ("cookie.CookieStorage", "fallback.FallbackStorage", "session.SessionStorage")
 }
-METHODS_WITHOUT_CSRF = {"GET", "HEAD", "OPTIONS", "TRACE"}  # RFC 9110, section 9.2.1
-SHORT_BODY = 2**16  # bytes; hashing this number of bytes takes about as long as a hop
+METHODS_WITHOUT_CSRF = {"GET", "HEAD", "OPTIONS", "TRACE"}  # RFC 9110, section 9.2.1.
+SHORT_BODY = 2**16  # Bytes. Hashing this number of bytes takes about as long as a hop.
 
 
 def never(*_: Any) -> bool:

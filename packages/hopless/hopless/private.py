@@ -45,14 +45,14 @@ NAMES = (
     "django.utils.deprecation:MiddlewareMixin.__acall__",
     "django.utils.translation.trans_real:_translations",
 )
-# Attributes that an object of a class must have.
+# For each class, an attribute that its objects must have.
 ATTRIBUTES = (
     ("django.core.handlers.base:BaseHandler", "_view_middleware"),
     ("django.dispatch:Signal", "receivers"),
     ("django.http:HttpResponse", "_handler_class"),
     ("django.http:HttpResponse", "_resource_closers"),
 )
-# Parameters that a function must have.
+# For each function, a parameter that it must have.
 PARAMETERS = {"django.utils.connection:BaseConnectionHandler.all": "initialized_only"}
 
 
@@ -118,7 +118,7 @@ def receivers(signal: Signal, sender: Any) -> tuple[list[Any], list[Any]]:
 def closes_nothing(response: HttpResponseBase) -> bool:
     """Return whether ``response.close()`` runs only Django's code, for a response without files.
 
-    Django's code is the closer of the request, and the signal ``request_finished``.
+    Django's code closes the request, and sends the signal ``request_finished``.
     """
     close = getattr(response.close, "__func__", None)
     return close is HttpResponseBase.close and len(response._resource_closers) <= 1
@@ -134,7 +134,7 @@ def close_unsent(response: HttpResponseBase) -> None:
 
 
 def nothing_is_initialised() -> bool:
-    """Return whether this asynchronous task has created neither a database connection nor a cache, used or not.
+    """Return whether this asynchronous task has created no database connection and no cache, not even unused objects.
 
     ``all(initialized_only=True)`` of ``connections`` and ``caches`` returns the same result, but takes longer than
     closing a response. asgiref 3.12, for Python 3.10, has other names. With this version, the result is always False.
@@ -176,8 +176,8 @@ def is_clean(connection: Any) -> bool:
 def forget_closed_connections() -> None:
     """Remove this thread's connection objects whose connection is closed.
 
-    Such an object may hold the state of a request, such as a tenant. The next request gets a new object, as in a new
-    thread.
+    A connection object may hold the state of a request, such as a tenant. After the removal, the next request gets a
+    new object, as in a new thread.
     """
     for alias, connection in connections_of_thread().items():
         if not is_open(connection) and is_clean(connection):

@@ -35,7 +35,7 @@ class Worker(ThreadPoolExecutor):
         self.clean = True
 
     def inspect(self) -> None:
-        """Record the state of this thread's connections. Call it in the thread."""
+        """Record the state of this thread's connections. Call this method in the thread."""
         found = private.connections_of_thread().values()
         self.open_connections = sum(map(private.is_open, found))
         self.clean = all(map(private.is_clean, found))
@@ -50,7 +50,7 @@ class Worker(ThreadPoolExecutor):
 class Threads:
     """The threads of one application. The idle thread that was used last is reused first.
 
-    A request never waits in ``take``: if all threads are busy, another thread is started.
+    A request never waits in ``take``, because another thread is started if all threads are busy.
 
     Args:
         keep: The maximum number of idle threads.
@@ -83,7 +83,7 @@ class Threads:
         return worker
 
     def give_back(self, worker: Worker) -> None:
-        """Keep a thread that has no work left, unless there are enough idle threads or it must be replaced."""
+        """Keep a thread that has no work left, unless enough threads are idle or the thread must be replaced."""
         if len(self.idle) < self._keep and (not self._max_requests or worker.requests < self._max_requests):
             self.busy.discard(worker)
             self.idle.append(worker)
@@ -215,4 +215,4 @@ class RequestThread(ThreadSensitiveContext, Executor):
 
 
 def _nothing() -> None:
-    """Do nothing, after the work that a request left behind."""
+    """Do nothing. This job ends after the work that a request left behind."""

@@ -14,7 +14,7 @@ NO_ADDRESS = "http://key@127.0.0.1:9/1"
 
 
 class Case(StateCase):
-    conn_max_age = 0  # agents record opened connections as spans, and with persistent connections, hopless opens fewer
+    conn_max_age = 0  # agents record opened connections as spans, and hopless would open fewer persistent connections
 
 
 class Sentry(Case):

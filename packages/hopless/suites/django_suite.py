@@ -4,9 +4,10 @@
 with asynchronous middleware. Some tests fail, because they check synchronous details. The same tests must fail in both
 runs.
 
-With ``--mutants``, the program changes one predicate at a time to claim that its hook never blocks, and runs the tests
-of its app again. The program prints the additional failures. ``tests/test_predicates.py`` covers predicates whose hooks
-are only slow, which these tests can't detect.
+With ``--mutants``, the program changes one predicate at a time to claim that its hook never blocks. The program then
+repeats the tests of the app that tests the hook's middleware, and prints the additional failures.
+``tests/test_predicates.py`` covers predicates whose hooks are only slow, because Django's tests can't detect errors in
+these predicates.
 
 With ``--django 6``, the program runs the tests of this package and then Django's tests with the newest Django 6, in a
 separate environment with a suitable Python.
@@ -118,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--django", metavar="SERIES", choices=PYTHONS, help="6: the newest, in a separate environment")
     parser.add_argument("--mutants", action="store_true", help="also test each predicate as if its hook never blocked")
-    parser.add_argument("apps", nargs="*", help="apps in Django's tests; default: all that depend on middleware")
+    parser.add_argument("apps", nargs="*", help="apps in Django's tests (default: all that depend on middleware)")
     options = parser.parse_args()
     if options.django:
         sys.exit(elsewhere(options.django, [*(["--mutants"] if options.mutants else []), *options.apps]))

@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"default: all of {', '.join(CASES)}")
     options = parser.parse_args()
     if unknown := set(options.cases) - set(CASES):
-        parser.error(f"unknown case: {', '.join(sorted(unknown))}; choose from {', '.join(CASES)}")
+        parser.error(f"unknown case: {', '.join(sorted(unknown))}. Choose from {', '.join(CASES)}")
     python = python_or_exit(options.django)
     server = postgresql_programs()
     names = [name for name in options.cases or CASES if server or not CASES[name].postgresql]

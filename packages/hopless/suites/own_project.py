@@ -3,9 +3,9 @@
 ``python packages/hopless/suites/own_project.py`` downloads the sdist of Django Debug Toolbar, which contains tests and
 an example project with WhiteNoise between Django's middleware. The program builds ``hopless`` as a wheel and as an
 sdist, and installs them one after another in a new environment. The program counts the hops and threads of requests
-with the original line and, for both packages, with the changed line. It also counts them for both lines with Sentry's
-SDK, which must record the same transactions. The project's tests must have the same results with the middleware of
-``hopless``.
+with the original line and, for both packages, with the changed line. The program also counts the hops and
+threads for both lines with Sentry's SDK, which must record the same transactions. The project's tests must have the
+same results with the middleware of ``hopless``.
 
 With ``--speed``, this repository's benchmark also measures the project with and without the changed line, with ``python
 -m loadtests run --app ... --variant ...`` and the remaining options: ``--speed --blocks 2``.
@@ -134,7 +134,7 @@ def measure(python: Path, project: Path, arguments: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--speed", action="store_true", help="also measure both versions; accepts options of `run`")
+    parser.add_argument("--speed", action="store_true", help="also measure both versions, with options of `run`")
     options, further = parser.parse_known_args()
     if further and not options.speed:
         parser.error(f"{' '.join(further)}: only allowed with --speed")

@@ -4,10 +4,10 @@
 its sdist. ``django test ARGUMENTS...`` instead of ``runtests.py ARGUMENTS...`` runs the tests of the project in the
 current folder.
 
-With ``hopless``, the classes of ``hopless.middleware`` replace Django's classes in all imports. A mutant is named by
-the path of a middleware and one of its hooks (``django...SessionMiddleware:response``). In the mutant, the predicate of
-this hook claims that the hook never blocks. With ``whole-stock`` and ``whole-hopless``, the test client uses a complete
-ASGI handler.
+With ``hopless``, the classes of ``hopless.middleware`` replace Django's classes in all imports. The name
+of a mutant consists of the path of a middleware and one of its hooks (``django...SessionMiddleware:response``). In the
+mutant, the predicate of this hook claims that the hook never blocks. With ``whole-stock`` and ``whole-hopless``, the
+test client uses a complete ASGI handler.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def substitute(mutant: str = "") -> None:
     from hopless.threads import Threads
 
     class HandlerOfTests(Handler):
-        """A handler without required arguments, because Django's tests pass none."""
+        """A handler without required arguments, because Django's tests pass no arguments."""
 
         def __init__(self) -> None:
             super().__init__(Threads(20))
@@ -64,7 +64,7 @@ def substitute(mutant: str = "") -> None:
         module, _, name = path.rpartition(".")
         try:
             ours = middleware.known(path)
-        except (ImportError, RuntimeError):  # not in this Django version, or its app isn't installed
+        except (ImportError, RuntimeError):  # Django lacks the class, or the app of the class isn't installed
             continue
         setattr(sys.modules[module], name, ours)
 
@@ -75,7 +75,7 @@ def send_through_handler(way: str) -> None:
     from django.contrib.auth.hashers import PBKDF2PasswordHasher
     from django.core.handlers.asgi import ASGIHandler
 
-    PBKDF2PasswordHasher.iterations = 1  # otherwise, some tests spend most of their time on password hashing
+    PBKDF2PasswordHasher.iterations = 1  # because some tests would spend most of their time on password hashing
     if way == "stock":
         whole_handler.install(ASGIHandler, lambda handler: handler())
         return

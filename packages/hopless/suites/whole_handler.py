@@ -64,7 +64,7 @@ class Exchange:
     async def receive(self) -> dict[str, Any]:
         if self._unread:
             return {"type": "http.request", "body": self._unread.pop()}
-        await asyncio.Future()  # waits until the handler cancels it
+        await asyncio.Future()  # wait until the handler cancels this call
         raise AssertionError
 
     async def send(self, message: dict[str, Any]) -> None:

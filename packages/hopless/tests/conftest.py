@@ -35,8 +35,8 @@ def run(*coroutines):
 async def ask(app, path, method="GET", headers=(), body=b"", gone_after=None, sending=None):
     """Send a request to an application, and return the status, headers and body of its answer, or None.
 
-    The client disconnects after ``gone_after``: a number of seconds, or a function that blocks until then. ``sending``
-    is awaited with each message that the application sends.
+    The client disconnects after ``gone_after``: a number of seconds, or a function that blocks until the client
+    disconnects. ``sending`` is awaited with each message that the application sends.
     """
     where, _, query = path.partition("?")
     scope = {

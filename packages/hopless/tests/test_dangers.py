@@ -174,8 +174,8 @@ def test_many_requests_leave_no_threads(number):
 
     (threads, objects, kilobytes), (threads_after, objects_after, kilobytes_after) = asyncio.run(main())
     assert threads_after <= threads
-    assert objects_after - objects < 500  # less than an object for each request
-    assert kilobytes_after - kilobytes < 10_000  # a leak of 100 bytes in each of 100,000 requests would exceed this
+    assert objects_after - objects < 500  # Less than one object for each request.
+    assert kilobytes_after - kilobytes < 10_000  # A leak of 100 bytes in each of 100,000 requests would exceed this.
 
 
 def memory():

@@ -174,7 +174,7 @@ BODIES = {
 
 
 def read(app, messages):
-    """Read a body from messages. Return whether it is in memory, and its content, or None if it is incomplete."""
+    """Read a body. Return whether the body is in memory, and its content, or None if the body is incomplete."""
     coming = iter([*({"type": "http.request", **one} for one in messages), {"type": "http.disconnect"}])
 
     async def receive():

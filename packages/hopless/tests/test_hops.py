@@ -86,7 +86,7 @@ def test_only_blocking_code_hops(path, hops):
     assert found == hops
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="tracebacks of contextlib are cycles themselves")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="contextlib creates tracebacks that are reference cycles")
 @pytest.mark.parametrize("path", ["/ok/", "/async/ok/"])
 def test_request_creates_no_reference_cycles(path):
     """Check requests without middleware, because Django's middleware creates cycles of requests and their users."""

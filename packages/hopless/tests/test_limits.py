@@ -101,7 +101,7 @@ def test_asynchronous_view_does_not_wait():
     assert asyncio.run(main()) == b"asynchronous"
 
 
-def test_waiting_asynchronous_view_leaves_limit_free():
+def test_waiting_asynchronous_view_uses_no_place():
     app = get_asgi_application(max_threads=1)
     going_on.set()
 

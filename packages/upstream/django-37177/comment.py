@@ -50,7 +50,7 @@ def main(run: Path) -> None:
     with open(run / "summary.csv", encoding="utf-8", newline="") as file:
         found = {(row["label"], row["test"]): row for row in csv.DictReader(file)}
     if invalid := sorted({label for (label, _), row in found.items() if int(row["invalid"])}):
-        sys.exit(f"{run}: has invalid trials of {', '.join(invalid)}. Use another run")
+        sys.exit(f"{run} contains invalid trials of {', '.join(invalid)}. Use another run")
 
     def ratio(label: str, test: str, column: str) -> str:
         return f"x{float(found[label, test][column]) / float(found['asgi', test][column]):.2f}"

@@ -13,21 +13,21 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DEBUG = False
 SECRET_KEY = os.environ.get("SECRET_KEY", "only-for-benchmarks-it-guards-nothing")
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-# Clients connect to the address on which the servers listen.
+# Clients connect to the address on which the servers listen, so this address must be allowed.
 more_hosts = (os.environ.get("BENCH_BIND"), *os.environ.get("ALLOWED_HOSTS", "").split(","))
 ALLOWED_HOSTS += [host for host in more_hosts if host]
 
 # Applications, middleware and templates are the defaults of `django-admin startproject`, because most projects run
 # them, but without the admin site and static files. The middleware doesn't access the database, because Django loads
-# sessions, users and messages at their first use. All of this costs time. Under ASGI, each synchronous middleware costs
-# a change of thread, as in most projects.
+# sessions, users and messages at their first use. All these defaults cost time. Under ASGI, each synchronous middleware
+# costs a change of thread, as in most projects.
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "channels_relay",  # for the command runrelayworker
-    "endpoints",  # also for the command prepare
+    "channels_relay",  # For the command runrelayworker.
+    "endpoints",  # Also for the command prepare.
     "fetching",
     "questionnaire",
 ]

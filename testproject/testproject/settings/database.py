@@ -1,4 +1,4 @@
-"""Read the settings of the project's database from the environment. docs/endpoints.rst explains them."""
+"""Read the settings of the project's database from the environment. docs/endpoints.rst explains the variables."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-ASYNC_ENGINE = "django_async_backend.db.backends.postgresql"  # its synchronous part is Django's backend
-POOL = 16  # connections per process; with six processes, they stay below PostgreSQL's default limit of 100
+ASYNC_ENGINE = "django_async_backend.db.backends.postgresql"  # The synchronous part is Django's backend.
+POOL = 16  # Connections per process. Six processes need fewer than 100, PostgreSQL's default limit.
 
 
 def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str, Any]]:
@@ -19,7 +19,7 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
     url = environ.get("DATABASE_URL") or "sqlite:///db.sqlite3"
     keep = environ.get("CONN_MAX_AGE") or None
     if keep is not None and not (keep.isdecimal() or keep == "none"):
-        raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}. Whole seconds or 'none' are needed")
+        raise ImproperlyConfigured(f"CONN_MAX_AGE must be whole seconds or 'none', not {keep!r}")
     if url.startswith("sqlite:///"):
         if environ.get("ASYNC_BACKEND"):
             raise ImproperlyConfigured("ASYNC_BACKEND needs PostgreSQL. Set DATABASE_URL")
@@ -32,7 +32,7 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
             database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": POOL}
     else:
         scheme = url.partition("://")[0]
-        raise ImproperlyConfigured(f"DATABASE_URL starts with {scheme!r}. sqlite:///FILE or postgresql:// is needed")
+        raise ImproperlyConfigured(f"DATABASE_URL must start with sqlite:///FILE or postgresql://, not with {scheme!r}")
     return {"default": {**database, "CONN_MAX_AGE": None if keep == "none" else int(keep or 0)}}
 
 
@@ -42,8 +42,8 @@ def sqlite(file: Path) -> dict[str, Any]:
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": file,
         "OPTIONS": {
-            "timeout": 20,  # seconds to wait for another writer, before "database is locked"
-            # in other modes, a transaction that starts with a read can't wait for another writer
+            "timeout": 20,  # Seconds to wait for another writer, before the error "database is locked".
+            # In other modes, a transaction that starts with a read can't wait for another writer.
             "transaction_mode": "IMMEDIATE",
             "init_command": "PRAGMA synchronous=NORMAL",  # safe with WAL: a power cut loses at most the last writes
         },

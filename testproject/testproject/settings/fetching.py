@@ -43,13 +43,13 @@ def fetching(environ: Mapping[str, str]) -> Fetching:
     """
     client = environ.get("HTTP_CLIENT", "")
     if client and client not in CLIENTS:
-        raise ImproperlyConfigured(f"HTTP_CLIENT is {client!r}. Allowed: {', '.join(CLIENTS)}")
+        raise ImproperlyConfigured(f"HTTP_CLIENT must be one of {', '.join(CLIENTS)}, not {client!r}")
     keep_alive = environ.get("FETCH_KEEP_ALIVE") or "1"
     if keep_alive not in ("0", "1"):
-        raise ImproperlyConfigured(f"FETCH_KEEP_ALIVE is {keep_alive!r}. 1 or 0 is needed")
+        raise ImproperlyConfigured(f"FETCH_KEEP_ALIVE must be 1 or 0, not {keep_alive!r}")
     path = environ.get("ORIGIN_PATH") or "/"
     if not PATH.fullmatch(path):
-        raise ImproperlyConfigured(f"ORIGIN_PATH is {path!r}. A path such as /news is needed")
+        raise ImproperlyConfigured(f"ORIGIN_PATH must be a path such as /news, not {path!r}")
     folder = environ.get("RUN_DIR")
     return Fetching(
         client=client,
@@ -68,7 +68,7 @@ def _whole(environ: Mapping[str, str], name: str, default: int, low: int, high: 
     if not given:
         return default
     if not (given.isascii() and given.isdecimal() and len(given) < 10 and low <= int(given) <= high):
-        raise ImproperlyConfigured(f"{name} is {given!r}. {low} to {high} is needed")
+        raise ImproperlyConfigured(f"{name} must be from {low} to {high}, not {given!r}")
     return int(given)
 
 
@@ -81,7 +81,7 @@ def _seconds(environ: Mapping[str, str], name: str, default: float, low: float, 
     except ValueError:
         seconds = math.nan
     if not low <= seconds <= high:
-        raise ImproperlyConfigured(f"{name} is {given!r}. {low:g} to {high:g} seconds are needed")
+        raise ImproperlyConfigured(f"{name} must be from {low:g} to {high:g} seconds, not {given!r}")
     return seconds
 
 
@@ -97,5 +97,5 @@ def _loopback(url: str) -> str | None:
     except ValueError:
         good = False
     if not good:
-        raise ImproperlyConfigured(f"ORIGIN_URL is {url!r}. A loopback URL such as http://127.0.0.1:8100 is needed")
+        raise ImproperlyConfigured(f"ORIGIN_URL must be a loopback URL such as http://127.0.0.1:8100, not {url!r}")
     return url.rstrip("/")

@@ -20,7 +20,7 @@ def layer(environ: Mapping[str, str]) -> Layer:
     """
     wanted = environ.get("CHANNEL_LAYER") or "memory"
     if wanted not in LAYERS:
-        raise ImproperlyConfigured(f"CHANNEL_LAYER is {wanted!r}. Allowed: {', '.join(LAYERS)}")
+        raise ImproperlyConfigured(f"CHANNEL_LAYER must be one of {', '.join(LAYERS)}, not {wanted!r}")
     return LAYERS[wanted](environ)
 
 

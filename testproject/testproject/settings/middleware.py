@@ -35,7 +35,7 @@ def middleware(environ: Mapping[str, str]) -> list[str]:
         return USUAL
     match = WANTED.fullmatch(wanted)
     if match is None:
-        raise ImproperlyConfigured(f"MIDDLEWARES is {wanted!r}. A value such as 0-sync or usual+1-sync is needed")
+        raise ImproperlyConfigured(f"MIDDLEWARES must be a value such as 0-sync or usual+1-sync, not {wanted!r}")
     if match["sync"]:
         return [f"endpoints.synchronous.{path.rpartition('.')[2]}" for path in USUAL]
     nothing = [f"endpoints.nothing.{match['kind']}_nothing"] * int(match["count"])

@@ -19,8 +19,8 @@ ENGINES = {
 IN_REDIS = ("redis", "cached_db")  # a cache in the memory of one process would return old data in other processes
 STATE_BYTES = (1024, 65_536)
 STATE_BYTES_USUALLY = 8192
-MAX_IN_COOKIE = 2048  # browsers allow 4096 bytes for a cookie; encrypted, signed and encoded, these bytes are 2.9 KB
-MAX_CONNECTIONS = 1000  # by default, redis-py 8 raises an error if more than 100 connections are needed
+MAX_IN_COOKIE = 2048  # Browsers allow 4096 bytes for a cookie. Encrypted, signed and encoded, this state is 2.9 KB.
+MAX_CONNECTIONS = 1000  # By default, redis-py 8 raises an error if more than 100 connections are needed.
 TIMEOUT_S = 5.0
 
 
@@ -43,7 +43,7 @@ def sessions(environ: Mapping[str, str]) -> Sessions:
     """
     where = environ.get("SESSIONS") or "db"
     if where not in ENGINES:
-        raise ImproperlyConfigured(f"SESSIONS is {where!r}. Allowed: {', '.join(ENGINES)}")
+        raise ImproperlyConfigured(f"SESSIONS must be one of {', '.join(ENGINES)}, not {where!r}")
     run_dir = Path(environ["RUN_DIR"]) if environ.get("RUN_DIR") else None
     caches: dict[str, Any] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     folder, service = None, None
@@ -78,5 +78,5 @@ def _state_bytes(environ: Mapping[str, str], where: str) -> int:
         return min(STATE_BYTES_USUALLY, high)
     if not (given.isascii() and given.isdecimal() and len(given) < 10 and low <= int(given) <= high):
         why = ", because browsers drop larger cookies" if where == "cookies" else ""
-        raise ImproperlyConfigured(f"QUESTIONNAIRE_STATE_BYTES is {given!r}. {low} to {high} is needed{why}")
+        raise ImproperlyConfigured(f"QUESTIONNAIRE_STATE_BYTES must be from {low} to {high}, not {given!r}{why}")
     return int(given)

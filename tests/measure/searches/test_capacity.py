@@ -38,7 +38,7 @@ def test_rate_is_found_within_three_percent(capacity):
     assert len(found.records) <= 25
 
 
-def test_search_doubles_bisects_and_confirms():
+def test_search_has_three_kinds_of_probes():
     found = run(up_to(700))
     probes = [record.probe for record in found.records]
     purposes = [probe.purpose for probe in probes]
@@ -49,14 +49,14 @@ def test_search_doubles_bisects_and_confirms():
     assert seconds[Purpose.BISECT] == sorted(seconds[Purpose.BISECT])
     assert set(seconds[Purpose.BISECT]) == {4.0, 6.0}
     assert set(seconds[Purpose.CONFIRM]) == {SearchPlan().long_s}
-    # Check that the result passed a long probe, and that the failed rate is just above it.
+    # Check that the result passed a long probe, and that ``above`` is the lowest rate that failed.
     outcomes = {(one.probe.rate, one.probe.purpose): one.judgement.outcome for one in found.records}
     assert outcomes[found.rate, Purpose.CONFIRM] is Outcome.PASS
     assert found.above == min(rate for (rate, _), outcome in outcomes.items() if outcome is Outcome.FAIL)
     assert found.sentence == f"{found.rate:.0f} requests/s within the objective"
 
 
-def test_no_probe_exceeds_confirming_probes():
+def test_no_probe_outlasts_confirming_probes():
     short = run(up_to(700), SearchPlan(short_s=1, long_s=1))
     assert {record.probe.duration_s for record in short.records} == {1.0}
 
@@ -128,7 +128,7 @@ def test_percentile_sets_the_probe_duration():
         assert probe.duration_s < max(3 * shortest[probe.purpose], needed / probe.rate) + 0.1
 
 
-def test_unknowable_rates_are_skipped():
+def test_rates_with_overlong_probes_are_skipped():
     found = run(up_to(0), SearchPlan(requests=1000))
     assert min(record.probe.rate for record in found.records) == pytest.approx(1000 / 600)
     assert found.sentence == (
@@ -154,7 +154,7 @@ def test_time_is_reserved_for_confirmation():
     assert [record.probe.rate for record in found.records] == [100, 200, 400, 800, 400]
     assert found.records[-1].probe.purpose is Purpose.CONFIRM
     assert (found.rate, found.limited_by) == (400, LimitedBy.TIME)
-    assert found.sentence == "at least 400 requests/s; the search ended at its time limit"
+    assert found.sentence == "at least 400 requests/s, because the search ended at its time limit"
     assert 400 < timed(up_to(700), 60).rate <= 700
     assert timed(up_to(700), 1000) == run(up_to(700))
 
@@ -179,7 +179,7 @@ def test_finished_search_refuses_probes():
     ("fields", "says"),
     [
         ({"start_rate": 0.5}, "capacity: the start rate, 0.5"),
-        ({"max_rate": 0.5}, "capacity: the highest rate is 0.5"),
+        ({"max_rate": 0.5}, "capacity: the highest rate must be from"),
         ({"precision": 0}, "capacity: the precision, 0"),
         ({"min_rate": 0}, "capacity: the start rate"),
         ({"max_s": 31}, "a probe at 100 requests/s and its confirmation take 32 s, but only 31 s are"),

@@ -14,7 +14,7 @@ def play(machine, value, broken=()):
     """Run the state machine to its end, and return the rounds and the outcome.
 
     ``value(candidate, block)`` is None if contention made the trial invalid. ``broken`` contains (candidate, first
-    block of a round) if a setup failed.
+    block of the round) for each failed setup.
     """
     rounds = []
     while isinstance(step := machine.next(), Round):

@@ -11,7 +11,7 @@ OBJECTIVES = {
     "deliveries": parse("lag p99<100ms", OF_DELIVERIES),
     "streams": parse("delay p99<100ms, p99<500ms", OF_STREAMS),
 }
-ANSWERED = 9995  # of 10,000 requests; the last five are in flight
+ANSWERED = 9995  # of 10,000 requests, because the last five have no answer yet
 
 
 def measured(p99=20.0, ok=10_000, errors=0, backlog=(5,) * 10, delay_p99=20.0, **seen):
@@ -57,7 +57,7 @@ def second(sent, ok, errors=0, p50_ms=None, p99_ms=None):
         ("streams", {"unstreamed": 0.5}, Outcome.FAIL, "50.00% of the streams interrupted or without an event", True),
     ],
 )
-def test_each_condition_decides(of, what, outcome, why, clear):
+def test_each_condition_can_decide_the_outcome(of, what, outcome, why, clear):
     found = judge(measured(**what), OBJECTIVES[of])
     assert (found.outcome, found.clear) == (outcome, clear)
     assert why in found.why
@@ -71,8 +71,9 @@ def test_late_deliveries_count_as_messages():
 def test_late_requests_have_an_allowance():
     assert judge(measured(), OBJECTIVE).tail is None
     passed = judge(measured(p99=40.0, over={"p99": 60}), OBJECTIVE).tail
-    assert passed == Tail(60, pytest.approx(100), 10_000, pytest.approx(50), ANSWERED)  # 50 are due within 50 ms
-    # The probe was stopped after 2 of 10 s with 150 open requests. 50 of them aren't late yet, and 20 may be late.
+    assert passed == Tail(60, pytest.approx(100), 10_000, pytest.approx(50), ANSWERED)  # 50 requests in 50 ms
+    # The probe was stopped after 2 of 10 s. 150 requests were open, and 50 of these requests weren't late yet. 20 of
+    # the 2,000 sent requests are allowed to be late.
     stopped = judge(measured(backlog=(5, 150), over={"p99": 40}, lost="late"), OBJECTIVE).tail
     assert stopped == Tail(140, pytest.approx(20), 2000, pytest.approx(50), 1850)
     assert judge(measured(errors=11, over={"p99": 60}), OBJECTIVE).tail is None
@@ -84,7 +85,7 @@ def test_late_requests_use_tightest_limit():
     assert (tail.late, tail.allowed) == (9, pytest.approx(10))
 
 
-def test_every_limit_of_the_objective_counts():
+def test_every_limit_must_be_met():
     probe = ProbeFigures(100, 1000, 1000, 0, {"p50": 30.0, "p99": 40.0})
     assert judge(probe, parse("p99<50ms")).outcome is Outcome.PASS
     assert judge(probe, parse("p99<50ms, p50<20ms")).why == "p50 30.0 ms, at most 20 ms"
@@ -104,13 +105,13 @@ def test_missing_percentile_is_an_error():
         ([*timeline(range(0, 300, 30)), second(0, 200), second(0, 70)], True),  # the backlog shrinks after the load
     ],
 )
-def test_backlog_grows_by_one_percent(seconds, grows):
+def test_backlog_growth_starts_at_one_percent(seconds, grows):
     assert backlog_grows(seconds, rate=1000) == grows
 
 
 def test_hopeless_probe_stops_early():
-    # In 10 s at 1,000/s, 10,000 requests are planned, and 100 may be late. The requests of the last 50 ms aren't late
-    # yet.
+    # In 10 s at 1,000/s, 10,000 requests are planned, and 100 are allowed to be late. The requests of the last 50 ms
+    # aren't late yet.
     slow, slower = (second(1000, 1000, p50_ms=p50, p99_ms=60) for p50 in (10, 51))
     for seconds, why in (
         ([], None),

@@ -30,7 +30,7 @@ def test_websocket_load_is_a_conversation(kind):
     assert not test.same_as(conversing(kind, size=100))
 
 
-def test_only_fixed_rates_are_random():
+def test_only_fixed_rates_have_random_arrivals():
     echo, loop = conversing("echo"), load_of(conversing("echo-throughput"))
     assert (load_of(echo).rate, load_of(echo).arrival_seed) == (300, 7)
     assert echo.description == "echoes of 64 B at 300 messages per second, at random moments, over 50 connections"
@@ -50,7 +50,7 @@ def test_broadcast_has_receivers_in_rooms():
     ("duration", "tail"), [("50s", ["lag_p99_ms"]), ("49s", ["lag_p95_ms"]), ("10s", ["lag_p95_ms"]), ("9s", [])]
 )
 def test_number_of_messages_limits_lag_percentiles(duration, tail):
-    """At twenty messages a second, the percentiles are the same for any number of receivers."""
+    """At a fixed rate, the duration sets the number of messages. The number of receivers doesn't matter."""
     test = conversing("broadcast", duration=duration, receivers=10_000)
     assert [metric.name for metric in test.judged] == ["lag_p50_ms", *tail, "last_p50_ms", "cpu_us_per_delivery"]
     assert test.decisive.name == (tail or ["lag_p50_ms"])[0]
@@ -73,7 +73,7 @@ def test_connections_open_at_rate_or_limit():
         ("broadcast", "broadcasts of 64 B to 50 receivers as fast as they are accepted"),
     ],
 )
-def test_auto_rate_is_share_of_slowest(kind, finds_it):
+def test_auto_rate_depends_on_slowest_setup(kind, finds_it):
     test = conversing(kind, rate="auto", share=0.25)
     assert test.description.startswith(f"{test.short_description} at 25% of the slowest setup's ceiling")
     assert test.ceiling_test.description.startswith(finds_it)
@@ -86,7 +86,7 @@ def test_auto_rate_is_share_of_slowest(kind, finds_it):
     ("consumer", "prefix", "dialect"),
     [("async", "/ws/", "plain"), ("sync", "/ws/sync/", "plain"), ("json", "/ws/json/", "json")],
 )
-def test_consumer_sets_prefix_and_feature(consumer, prefix, dialect):
+def test_consumer_determines_path_prefix(consumer, prefix, dialect):
     test = conversing("echo", consumer=consumer)
     load = load_of(test)
     assert (load.conversation.prefix, load.conversation.dialect, load.requests[0].path) == (prefix, dialect, prefix)
@@ -120,7 +120,7 @@ def test_shipped_studies_judge_the_tail():
     assert set(decisive.values()) == {"lag_p99_ms"}
 
 
-def test_metric_needs_its_count():
+def test_cost_metric_uses_counted_unit():
     reported = {
         kind: {metric.name for metric in kinds.every_metric() if conversing(kind).has_metric(metric)} for kind in TABLES
     }
@@ -171,7 +171,7 @@ def test_incomplete_message_is_infinitely_late(broadcast):
 
 
 def test_lag_with_late_reading_is_unknown(broadcast):
-    """The generator's delay may be up to a quarter of the lag, which is 4 ms, or 8 ms for the last receiver."""
+    """The generator may cause up to a quarter of the lag. The lag is 4 ms, and 8 ms for the last receiver."""
 
     def known(lain_ms, latest_ms, share=0.5):
         count = round(10_000 * share)
@@ -184,14 +184,14 @@ def test_lag_with_late_reading_is_unknown(broadcast):
     everything = {"lag_p50_ms", "lag_p99_ms", "last_p50_ms"}
     assert known(0.9, 0.9) == everything
     assert known(1.1, 1.1) == {"last_p50_ms"}
-    # One in fifteen deliveries exceeds the median delay of the last of ten receivers.
+    # With ten receivers, one delivery in fifteen takes longer than the last receiver's median delay.
     assert known(0.1, 2.04, share=0.05) == everything
     assert known(0.1, 2.04, share=0.08) == everything - {"last_p50_ms"}
 
 
 def test_bytes_are_divided_by_messages(broadcast):
     settled = {"ok": 1000, "billed": 1500}
-    # 3,000,000 bytes for 10,000 deliveries, and for 5,000 deliveries during the settling time.
+    # The 3,000,000 bytes belong to 10,000 measured deliveries and to 5,000 deliveries during the settling time.
     assert read("wire_bytes_per_delivery", broadcast({"in_time": 9990}, **settled)) == pytest.approx(200)
     assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # in older runs
 
@@ -200,7 +200,8 @@ def test_sustained_broadcast_counts_deliveries(broadcast):
     asking = conversing("broadcast", rate="auto").ceiling_test
     assert (load_of(asking).rate, load_of(asking).arrival_seed, asking.fixed_rate) == (None, None, None)
     assert asking.decisive.name == "deliveries_per_s"
-    # In 10 s, 500 messages a second were accepted, and 2,500 deliveries a second arrived on time, 50 for each message.
+    # For 10 s, 500 messages a second were accepted, but only 2,500 deliveries a second arrived on time. A message needs
+    # 50 deliveries.
     assert asking.sustained_rate(broadcast({"in_time": 25_000}, rate=500.0, duration_s=10.0)) == 50
 
 
@@ -236,7 +237,7 @@ def test_search_uses_counted_units(kind, counts, objective, other):
 
 
 def test_broadcast_rates_count_deliveries():
-    test = conversing("broadcast-capacity")  # 20 receivers in two rooms: ten deliveries of each message
+    test = conversing("broadcast-capacity")  # 20 receivers in two rooms, so each message has ten deliveries
     load = load_of(test)
     assert (test.pace.start_rate, load.rate, load.connections) == (2000, 200, 1)
     assert load.counts_each == 10

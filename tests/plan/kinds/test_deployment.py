@@ -65,7 +65,7 @@ def second(t, ok=40, errors=0, p50_ms=21.0, **ends):
 def tried(build_run):
     """Return a function that returns a trial of 20 normal seconds, in which processes are replaced at 3.5 s.
 
-    The given seconds replace normal seconds.
+    The function's arguments are other seconds, which take the places of normal seconds.
     """
     [trial] = build_run(labels=("gunicorn",), tests=(deployment("reload"),), blocks=1).trials()
 
@@ -85,12 +85,12 @@ def test_losses_are_reported_by_kind(tried):
     assert found == {"refused": 5, "reset": 4, "502/503": 5, "timed out": 3, "other": 2}
 
 
-def test_disturbed_seconds_count_after_start(tried):
+def test_earlier_seconds_are_not_disturbed(tried):
     assert disturbed_s(tried()) == 0
     two_phases = (second(3, p50_ms=900.0), second(8, ok=39, errors=1), second(9, ok=0, p50_ms=None))
     assert disturbed_s(tried(*two_phases)) == 3
-    assert disturbed_s(tried(second(1, p50_ms=900.0), t=3.5)) == 0  # the replacement isn't the cause
-    assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # from the beginning, if the start is unknown
+    assert disturbed_s(tried(second(1, p50_ms=900.0), t=3.5)) == 0  # this second is before the replacement
+    assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # without a known start, every second counts
     assert disturbed_s(tried(*(second(at, ok=0, p50_ms=None) for at in range(17, 20)))) == math.inf
     assert disturbed_s(tried(t=2.0)) is None  # two seconds are too few to know the normal values
 
@@ -127,6 +127,6 @@ def test_dropped_requests_are_counted(measured, server):
     assert result.outage_ms > 0
     assert losses(result) == {"refused": 0, "reset": 40, "502/503": 40, "timed out": 20, "other": 20}
     assert (lost_by(result, "keep-alive"), lost_by(result, "closing")) == (60, 60)
-    # Each request of a closing client opens a connection. Keep-alive clients open a connection for each lost
-    # connection, and a few connections for simultaneous requests.
+    # Each request of a closing client opens a connection. Keep-alive clients open a new connection for each
+    # lost connection, and a few connections for simultaneous requests.
     assert 100 + 30 <= server.opened() - opened < 200

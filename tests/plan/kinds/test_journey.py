@@ -63,7 +63,7 @@ def test_journey_file_is_next_to_study(own, tmp_path):
     assert [(one.path, one.status) for one in test.requests] == [("/shop/", 200)]
 
 
-def test_journey_identity_is_its_content(own):
+def test_journey_is_identified_by_content(own):
     first, copy, other = own("a", "one", users=1), own("b", "one", users=1), own("c", "another", users=1)
     assert first.same_as(copy)
     assert not first.same_as(other)
@@ -90,7 +90,7 @@ def test_shipped_journeys_warm_up_completely(test):
         ({"users": 40, "duration": "18s"}, P99),
     ],
 )
-def test_unknowable_p99_uses_lower_percentile(own, test, judged):
+def test_lower_percentile_replaces_unknowable_p99(own, test, judged):
     assert parsed(**test).judged[1] is judged
     assert own(**test).judged[1] is P99  # the number of requests in a user's own journey isn't known
 
@@ -102,7 +102,7 @@ def test_several_injectors_share_the_users():
     assert test.same_as(test.with_processes(3))
 
 
-def test_quick_journey_thinks_less():
+def test_quick_users_think_less():
     quick = parsed(users=64).quick()
     assert (quick.warmup_s, quick.pace.duration_s) == (1.0, 3.0)
     assert max(quick.work.think_s) * 9 < 3.0
@@ -116,14 +116,14 @@ def test_cost_is_per_journey():
     assert "rps" not in of_its_own
     assert test.has_metric(kinds.metric("redis_cpu_ms_per_journey"))
     assert not test.has_metric(kinds.metric("redis_cpu_ms_per_request"))
-    assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # even if no journey was completed
+    assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # this metric doesn't need a completed journey
 
 
 def searching(where="s.toml", **keys):
     return a_test("journey-capacity", where=where, **keys)
 
 
-def test_most_users_are_whole_numbers():
+def test_user_capacity_is_whole_number():
     test = searching(start_rate=20, max_rate=1000, think=["250ms", "500ms"], probe="5s")
     objective, plan = test.search
     assert str(objective) == "p99<500ms, errors<0.1%"
@@ -143,7 +143,7 @@ def test_most_users_are_whole_numbers():
     assert "the highest rate of new users within" in coming.description
 
 
-def test_each_probe_has_other_users():
+def test_each_probe_has_different_users():
     first = load_of(searching(injectors=2), seed=7)
     probe = first.probing(41.0, 8.0, 3)
     assert (probe.users.users, probe.connections, probe.duration_s, probe.rate) == (41, 41, 8.0, None)

@@ -97,7 +97,7 @@ def test_record_restores_the_fields(run, test):
     assert run.record.study.tests[0].same_as(test)
 
 
-def test_report_uses_terms_of_kind(run):
+def test_report_uses_terms_of_new_kind(run):
     page = page_of(run)
     [table] = section(page, "verdicts").tables
     reported = {row[0].text: [field.text for field in row[1:4]] for row in table.rows}

@@ -38,7 +38,7 @@ def test_streams_run_next_to_other_requests():
     assert (found.quick().pace.duration_s, found.quick().work.length_s) == (4, 0.25)
 
 
-def test_both_answers_are_checked():
+def test_stream_answers_are_checked():
     found = stream()
     assert [one.path for one in found.requests] == ["/", "/either/events?events=40&every=50"]
     named = tuple(dataclasses.replace(one, headers=(("Host", "mine.org"),)) for one in found.requests)
@@ -80,7 +80,7 @@ def test_search_varies_only_the_streams():
     found = a_test("stream-capacity", start_rate=20, rate=50)
     objective, plan = found.search
     assert (str(objective), plan.unit, plan.whole) == ("delay p99<100ms, p99<500ms, errors<0.1%", "streams", True)
-    assert (plan.short_s, plan.long_s) == (4, 20)  # two consecutive streams; a thousand other requests
+    assert (plan.short_s, plan.long_s) == (4, 20)  # two consecutive streams, and a thousand other requests
     assert plan.probe_s(1.0, plan.short_s) == 4
     load = load_of(found)
     assert (load.streams.count, load.rate, load.grace_s) == (20, 50, 1)
@@ -138,7 +138,7 @@ def test_missing_events_are_infinitely_late(tried):
     few = {"begun": 100, "answered": 20, "unanswered": 80, "whole": 20, "events": 800}
     assert FIRST_P50.read(tried(**few)) == inf
     half = tried({"first_event": histogram_of({5_000: 40, 2_000_000: 40})}, **{**few, "answered": 80, "unanswered": 20})
-    assert FIRST_P50.read(half) == pytest.approx(2000, rel=0.001)  # the 50th of 100 values
+    assert FIRST_P50.read(half) == pytest.approx(2000, rel=0.001)  # the median is the 50th of 100 values
     assert FIRST_P90.read(half) == inf
     assert DELAY_P99.read(tried(events=900, missing=100)) == inf
     one_of_200 = tried({"event_delay": histogram_of({1_000: 995})}, events=995, missing=5)
@@ -165,7 +165,7 @@ def test_served_slow_clients_are_counted(tried):
     assert SERVED.read(trial) is None
 
 
-def test_doubtful_stream_metrics_are_unknown(tried):
+def test_unreliable_stream_metrics_are_unknown(tried):
     assert (FIRST_P90.read(tried(begun=99, answered=99)), DELAY_P99.read(tried(events=999))) == (None, None)
     late = tried(reading_lag_ms={**NOTHING, "p50": 0.1, "p99": 3.1})
     assert (DELAY_P50.read(late), DELAY_P99.read(late)) == (1, None)
@@ -175,7 +175,7 @@ def test_doubtful_stream_metrics_are_unknown(tried):
     assert EVENTS.count(without) == 0
 
 
-def test_memory_is_growth_until_peak(tried):
+def test_memory_is_its_largest_growth(tried):
     master, worker = (
         Process("web", "web", pid, 1.0, peak, peak - 1, 10, idle_rss_mb=idle)
         for pid, peak, idle in ((1, 20.0, 20.0), (2, 60.0, 50.0))

@@ -31,8 +31,8 @@ def test_rows_have_means_over_blocks(build_run):
 
 def test_one_block_has_no_interval(build_run):
     row = rows(build_run(blocks=1))["daphne-redis", "latency"]
-    # Block 1 has 1.01 times 3 + 6 + 1.5 CPU seconds for 3,000 requests, and 3 processes with 60 MB and 6,000 switches
-    # each.
+    # In block 1, the three processes use 3, 6 and 1.5 CPU seconds for 3,000 requests, each multiplied by 1.01. Each
+    # process has 60 MB and 6,000 context switches.
     assert float(row["web_cpu_ms_per_request"]) == pytest.approx(1.01)
     assert float(row["worker_cpu_ms_per_request"]) == pytest.approx(2.02)
     assert float(row["redis_cpu_ms_per_request"]) == pytest.approx(0.505)

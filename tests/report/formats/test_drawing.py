@@ -42,7 +42,7 @@ def test_drawing_is_one_accessible_image(charts):
 
 @pytest.mark.parametrize("theme", [lambda colour: colour, DARK.__getitem__], ids=["light", "dark"])
 def test_marks_contrast_with_bands(theme):
-    """A band is three quarters opaque."""
+    """Check the contrast with bands, which are three quarters opaque."""
     for behind in (BAND, NOISE):
         over, under = parts(theme(behind)), parts(theme(PAPER))
         mixed = [round(0.75 * one + 0.25 * other) for one, other in zip(over, under, strict=True)]

@@ -50,7 +50,7 @@ def page(build_run):
 
 @pytest.fixture(scope="module")
 def usual(run_builder, tmp_path_factory):
-    """Return the page of five setups, with all kinds of tests, one block, and the baseline twice."""
+    """Return the page of a run with five setups, three kinds of tests, one block, and the baseline twice."""
     build = run_builder(tmp_path_factory.mktemp("usual"))
     run = build(blocks=1, aa=True, tests=("latency", "throughput", "capacity"))
     return written(run, lambda chart: render.svg(chart.spec))
@@ -94,7 +94,7 @@ def test_page_works_without_sight_or_mouse(usual):
     assert len(ids) == len(set(ids))
     assert {attributes["href"] for attributes in usual.all("a")} <= {f"#{one}" for one in ids}
     charts = {one["aria-label"] for one in usual.all("svg")}
-    # gunicorn in block 1: 2 ms × 1.01, without jitter
+    # gunicorn's p50 in block 1 is 2 ms × 1.01, without jitter
     assert any("gunicorn 2.02" in said.partition("p50: ")[2].partition(";")[0] for said in charts)
     assert len(charts) == len(usual.all("figure")) == 10
 

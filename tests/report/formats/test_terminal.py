@@ -51,7 +51,7 @@ def test_columns_are_omitted_not_folded(build_run, width):
     lines = text.splitlines()
     labels = [entry.label for entry in run.record.study.entries]
     tables = [place for place, line in enumerate(lines) if line.split()[:1] == ["setup"]]
-    assert len(tables) == 10  # the answer; verdicts and cost of each test; three kinds of tests
+    assert len(tables) == 10  # for the answer, for the verdicts and cost of each test, and for three kinds of tests
     for place in tables:
         assert lines[place + 1].split()[0] in labels
         assert lines[place + 4].split()[0] in labels  # no row is folded

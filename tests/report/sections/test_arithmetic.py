@@ -84,7 +84,7 @@ def test_tolerance_is_three_percent_or_chance(results):
 def test_fixed_rate_limits_the_ceiling(results):
     made = results(FIXED, many=39.6, free=39.6)
     found = by_label(waiting(made, FIXED))
-    assert found["many"].sent == found["many"].expected == 39.6  # less than 40, because the moments are random
+    assert found["many"].sent == found["many"].expected == 39.6  # random arrivals give slightly less than 40 per second
     assert found["pool"].expected == pytest.approx(32 / 1.01)
     [chart] = arithmetic.section(made).charts
     [line] = [data for data in chart.spec["datasets"].values() if "label" not in data[0]]

@@ -1,4 +1,4 @@
-"""Test the cost of a million requests, and the processes' shares of it."""
+"""Test the cost of a million requests, and the processes' shares of this cost."""
 
 import dataclasses
 
@@ -29,7 +29,7 @@ def cost(build_run):
     return of
 
 
-def test_price_of_option_or_study_applies(cost):
+def test_price_comes_from_option_or_study(cost):
     rows, text = cost(price=0.072)
     # 3.03 CPU seconds for 3,000 requests are 1.01 ms each, or 0.28056 core-hours for a million.
     assert rows["gunicorn"][MILLION].text == "0.0202"
@@ -60,7 +60,7 @@ def service(trial, role):
 def test_services_have_separate_columns(cost):
     alone, text = cost(name="alone")
     assert "not charged" not in text
-    assert "--price" in text  # a note instead of the column of prices
+    assert "--price" in text  # a note replaces the column of prices
     assert not any(name == MILLION or name.startswith("requests per web") for name in alone["gunicorn"])
     rows, text = cost(change=lambda trial: (*trial.processes, service(trial, "postgres")), name="with_database")
     assert "Supporting services (postgres) are not charged" in text

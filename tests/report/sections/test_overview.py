@@ -39,7 +39,7 @@ def with_evidence(trial, **values):
         ((0, 0), False, "one after the other for each test, in shuffled order.", "slice"),
     ],
 )
-def test_turns_of_setups_are_described(results_of, slices, interleave, says, not_said):
+def test_order_of_setups_is_described(results_of, slices, interleave, says, not_said):
     def sliced(trial):
         return with_evidence(trial, calibration_s=(0.1,) * slices[trial.test == "throughput"])
 
@@ -67,7 +67,7 @@ def test_two_machines_with_network_are_described(results_of, other_host):
     [reported] = overview.two_machines(results)
     assert reported.startswith("Servers on ssh://bench@10.0.0.2 (")
     assert "load from another machine (A generator's CPU, 4 cores); " in reported
-    assert reported.endswith("an empty answer takes 0.21 ms and a long one arrives at 943 Mbit/s.")
+    assert reported.endswith("an empty answer takes 0.21 ms and a long answer arrives at 943 Mbit/s.")
     assert "The load came from another machine" in overview.section(results).paragraphs[0]
 
 

@@ -45,7 +45,7 @@ def test_frequent_requests_come_first(results):
     assert list(map(texts, table.rows)) == [
         ["GET /often", "gunicorn", "2.50", "25.0", "2,600", "0"],
         ["GET /often", "uvicorn", "2.50", "25.0", "2,600", "0"],
-        ["GET /rarely", "gunicorn", "not reached", "–", "40", "40"],  # 20 requests fail; a p99 needs 1,000 answers
+        ["GET /rarely", "gunicorn", "not reached", "–", "40", "40"],  # 20 requests fail, and p99 needs 1,000 answers
         ["GET /rarely", "uvicorn", "not reached", "–", "40", "40"],
     ]
     assert table.caption.endswith(", ms: a mix of 2 requests at 300 requests per second, at random moments")

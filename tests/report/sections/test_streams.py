@@ -69,7 +69,7 @@ def test_thread_limit_appears_in_verdicts(results):
     assert known <= set(summary(results)[0])
 
 
-def test_views_with_slow_clients_follow(build_run):
+def test_leaving_clients_have_own_table(build_run):
     tests = (a_test("stream", "leaving", leave="1s", **STREAM), a_test("stream", "slow", slow=5, **STREAM))
 
     def change(label, test, _block, result):
@@ -90,7 +90,7 @@ def test_views_with_slow_clients_follow(build_run):
     assert {"view_ended_p50_ms", "views_ended_in_time_percent", "slow_served_percent"} <= set(summary(run)[0])
 
 
-def test_search_page_starts_with_most_streams(build_run):
+def test_search_page_starts_with_capacity(build_run):
     page = page_of(build_run(labels=("gunicorn", "uvicorn"), tests=(a_test("stream-capacity"),), blocks=3))
     assert page.top.lead[0].startswith("Most streams at once within delay p99<100ms, p99<500ms: ")
     assert {"streams", "limited by"} <= set(section(page, "stream-capacity").tables[0].columns)

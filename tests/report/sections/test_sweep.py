@@ -13,7 +13,7 @@ from loadtests.report.sections import sweep as sweeps
 from tests.fixtures.pages import column, page_of
 from tests.report.changed import replaced, resaved
 
-SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # factor of the best time, for any number of threads
+SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # times relative to the best time, for any number of threads
 MEGABYTES = {"1w": 60.0, "2w": 80.0, "4w": 160.0}
 
 
@@ -137,19 +137,19 @@ def test_cell_without_valid_trial_is_empty(swept):
         ({"WORKERS": ("1", "2"), "THREADS": ("1", "2"), "BACKLOG": ("64", "128")}, ["BACKLOG=64", "BACKLOG=128"]),
     ],
 )
-def test_third_knob_makes_panels(swept, knobs, panels):
+def test_third_knob_creates_panels(swept, knobs, panels):
     rows = drawn(swept(knobs), "sweep-throughput").values()
     assert list(dict.fromkeys(row["panel"] for row in rows)) == panels
     assert len(knobs) > 1 or {row["down"] for row in rows} == {""}
 
 
 @pytest.mark.parametrize("shape", [{"blocks": 0}, {"blocks": 1}, {"tests": ("capacity",)}])
-def test_any_shape_is_written(swept, shape):
+def test_any_sweep_can_be_written(swept, shape):
     page = page_of(swept(**shape))
     assert page.sections[0].name == "sweep"
     rest.rst(page)
 
 
-def test_other_studies_have_no_section(build_run):
+def test_other_studies_lack_sweep_section(build_run):
     found = Results(build_run())
     assert (sweeps.section(found), sweeps.findings(found)) == (None, ())

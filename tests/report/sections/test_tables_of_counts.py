@@ -71,7 +71,7 @@ def test_panels_show_connections_over_time(build_run):
     assert [(row["t"], row["value"]) for row in rows if row["label"] == "uvicorn"][-2:] == [(1.2, 40), (10.2, 5)]
     busy = [row for row in rows if row["label"] == "gunicorn"]
     assert max(row["value"] for row in busy) == 6
-    assert len(busy) < 30  # of 101 readings, the line needs fewer than 30
+    assert len(busy) < 30  # fewer than 30 of the 101 readings are needed to draw the line
     assert {row["ended"] for row in rows} == {run.trials()[0].result.duration_s}
 
 

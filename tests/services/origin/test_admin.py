@@ -30,11 +30,11 @@ def answers(ask):
 
 
 def adding(recipe):
-    """Return a request that adds a recipe, or invalid bytes."""
+    """Return a request that adds a recipe. The recipe may be invalid bytes."""
     return ("/_admin/add_recipe", "POST", "", recipe if isinstance(recipe, bytes) else json.dumps(recipe).encode())
 
 
-def test_root_reports_state_and_recipe(answers):
+def test_status_pages_describe_recipes(answers):
     asked = [(f"/_admin/{what}",) for what in ("status", "routes", "routes_status", "current_recipe")]
     *found, (_, recipe) = answers([RECIPE, EVERYTHING], *asked)
     assert found == [(200, "ok!"), (200, "/*\n/news"), (200, "/* 200 0\n/news 503 1000..1500")]
@@ -69,8 +69,8 @@ LONG = {"stages": [{"at": 0}], "body": "a" * MAX_RECIPE_BYTES}
     ("recipe", "status", "says"),
     [
         (b"", 400, "add_recipe: not valid JSON: "),
-        ({}, 400, "add_recipe: stages: is missing. A list that is not empty"),
-        ([EVERYTHING, {"stages": [{"at": "-1s"}]}], 400, "add_recipe: recipes[2].stages[1].at: is '-1s'"),
+        ({}, 400, "add_recipe: stages: is missing. It must be a list that is not empty"),
+        ([EVERYTHING, {"stages": [{"at": "-1s"}]}], 400, "add_recipe: recipes[2].stages[1].at: must be a time"),
         (LARGE, 400, "the bodies together: 80 MB; at most 64 MB are allowed (bodies are kept in memory)"),
         (LONG, 413, "a recipe can have at most 0.5 MB; write a large body as its size: <<20mb>>"),
     ],

@@ -182,7 +182,7 @@ def test_reset_keeps_requests_in_flight(counts, clock):
     assert (totals["fates"], totals["503"]) == ({"failed": 1}, 1)
 
 
-def test_idle_week_costs_nothing(counts, clock):
+def test_idle_week_stores_limited_history(counts, clock):
     clock.now += 7 * 24 * 3600 + 0.5
     seconds = counts.seconds()
     assert len(seconds) == KEPT_SECONDS

@@ -91,31 +91,31 @@ def test_random_content_has_requested_length():
 
 
 WRONG = [
-    (("stages",), [], "stages: is []. A list that is not empty"),
-    (("stages", 1, "at"), "-4s", "stages[2].at: is '-4s'. A time of 0 or more is needed"),
-    (("stages", 1, "at"), 4000, "stages[2].at: is 4000. A time of 0 or more is needed"),
-    (("stages", 0, "latency"), 50, "stages[1].latency: is 50. A time of 0 or more is needed"),
-    (("stages", 0, "latency"), "1 s", "stages[1].latency: is '1 s'"),
-    (("stages", 1, "latency"), "1s..", "stages[2].latency: is ''"),
-    (("stages", 0, "status"), 199, "stages[1].status: is 199. A whole number from 200 to 599 is needed"),
-    (("stages", 2, "failures"), 1.5, "stages[3].failures: is 1.5. A number from 0 to 1 is needed"),
-    (("stages", 2, "resets"), -0.1, "stages[3].resets: is -0.1. A number from 0 to 1 is needed"),
-    (("stages", 2, "failure_status"), 100, "stages[3].failure_status: is 100"),
-    (("route",), "news", "route: is 'news'. A path such as /news"),
-    (("route",), "/a*b", "route: is '/a*b'. A path such as /news"),
-    (("route",), "/a?b=c", "route: is '/a?b=c'. A path such as /news"),
+    (("stages",), [], "stages: must be a list that is not empty"),
+    (("stages", 1, "at"), "-4s", "stages[2].at: must be a time of 0 or more, not '-4s'"),
+    (("stages", 1, "at"), 4000, "stages[2].at: must be a time of 0 or more, not 4000"),
+    (("stages", 0, "latency"), 50, "stages[1].latency: must be a time of 0 or more, not 50"),
+    (("stages", 0, "latency"), "1 s", "stages[1].latency: must be a time of 0 or more, not '1 s'"),
+    (("stages", 1, "latency"), "1s..", "stages[2].latency: must be a time of 0 or more, not ''"),
+    (("stages", 0, "status"), 199, "stages[1].status: must be a whole number from 200 to 599, not 199"),
+    (("stages", 2, "failures"), 1.5, "stages[3].failures: must be a number from 0 to 1, not 1.5"),
+    (("stages", 2, "resets"), -0.1, "stages[3].resets: must be a number from 0 to 1, not -0.1"),
+    (("stages", 2, "failure_status"), 100, "stages[3].failure_status: must be a whole number from "),
+    (("route",), "news", "route: must be a path such as /news"),
+    (("route",), "/a*b", "route: must be a path such as /news"),
+    (("route",), "/a?b=c", "route: must be a path such as /news"),
     (("route",), "/_admin/status", "route: is '/_admin/status'. Paths below /_admin/ are for the admin interface"),
     (("rout",), "/", "rout: is not a known key. Did you mean route? Allowed: body, h"),
-    (("limit",), 0, "limit: is 0. A whole number of 1 or more"),
-    (("seed",), "x", "seed: is 'x'. A whole number"),
+    (("limit",), 0, "limit: must be a whole number of 1 or more"),
+    (("seed",), "x", "seed: must be a whole number"),
     (("random_content",), "1kb", "body and random_content can't be combined"),
     (("origin",), "http://127.0.0.1/", "body and origin can't be combined"),
-    (("headers", "X Y"), "1", "headers.X Y: is not a valid name. The name of a header"),
-    (("headers", "X"), 1, "headers.X: is 1. A text of one line is needed"),
-    (("headers", "X"), "a\r\nb: c", "headers.X: is 'a\\r\\nb: c'. A text of one line is needed"),
+    (("headers", "X Y"), "1", "headers.X Y: is not a valid name. It must be the name of a header"),
+    (("headers", "X"), 1, "headers.X: must be a text of one line, not 1"),
+    (("headers", "X"), "a\r\nb: c", "headers.X: must be a text of one line, not 'a\\r\\nb: c'"),
     (("headers", "Content-Length"), "1", "headers.Content-Length: the origin sets this header"),
-    (("headers", "Content-Encoding"), "br", "headers.Content-Encoding: is 'br'. Allowed: gzip, identity"),
-    (("headers", "connection"), "upgrade", "headers.connection: is 'upgrade'. Allowed: close, keep-alive"),
+    (("headers", "Content-Encoding"), "br", "headers.Content-Encoding: must be one of gzip, identity, not 'br'"),
+    (("headers", "connection"), "upgrade", "headers.connection: must be one of close, keep-alive"),
     (("stages", 0, "at"), "1s", "stages[1].at: is not 0. The first stage must start at 0"),
     (("stages", 2, "at"), "4s", "stages[3].at: must be later than the previous stage"),
     (("stages", 1, "at"), "25000m", "stages[2].at: is '25000m'; at most 1440m is allowed"),
@@ -123,7 +123,7 @@ WRONG = [
     (("stages", 0, "latency"), "61m", "stages[1].latency: is '61m'; at most 60m is allowed"),
     (("stages", 2, "latency", "lognormal", "p99"), "80ms", "stages[3].latency: lognormal: the median must be above 0"),
     (("stages", 2, "stalls"), 0.9, "stages[3]: failures, resets and stalls add up to 1.1"),
-    (("body",), "<<1gb>>", "body: contains the size '1gb'. A size such as"),
+    (("body",), "<<1gb>>", "body: contains '1gb', which must be a size such as"),
     (("body",), "<<1024mb>>", "body: 1,024 MB; at most 64 MB are allowed (bodies are kept in memory)"),
     (("body",), "<<40mb>><<40mb>>", "body: 80 MB; at most 64 MB are allowed"),
     (("body",), "\ud800", "body: contains half of a surrogate pair"),
@@ -131,7 +131,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("path", "new", "says"), WRONG)
-def test_mistake_names_the_key(path, new, says):
+def test_error_names_the_key(path, new, says):
     with pytest.raises(UserError) as raised:
         read(changed(FULL, path, new))
     assert str(raised.value).startswith(f"a.json: {says}")
@@ -155,7 +155,7 @@ def test_mistake_names_the_key(path, new, says):
     ],
 )
 def test_origin_must_be_on_loopback(url):
-    says = r"^a.json: origin: is .*. A URL on this machine's loopback interface is needed"
+    says = r"^a.json: origin: must be a URL on this machine's loopback interface, not .*"
     with pytest.raises(UserError, match=says) as raised:
         read({"origin": url, **SMALL})
     assert "\n" not in str(raised.value)
@@ -164,10 +164,10 @@ def test_origin_must_be_on_loopback(url):
 @pytest.mark.parametrize(
     ("written", "says"),
     [
-        ([SMALL, {"stages": [{"at": 0, "status": 99}]}], "recipes[2].stages[1].status: is 99. "),
+        ([SMALL, {"stages": [{"at": 0, "status": 99}]}], "recipes[2].stages[1].status: must be a whole number "),
         ([SMALL, SMALL], "recipes[2].route: /* already has a recipe"),
-        ([], "contains no recipe"),
-        ([7], "recipes[1]: is 7. A table is needed"),
+        ([], "must contain a recipe"),
+        ([7], "recipes[1]: must be a table, not 7"),
     ],
 )
 def test_list_error_names_the_recipe(written, says):
@@ -183,7 +183,7 @@ def test_arbitrary_recipe_is_played_or_refused(value):
         played, refused = read(value), ""
     except UserError as error:
         played, refused = (), str(error)
-    assert refused.isprintable()  # without a line break
+    assert refused.isprintable()  # the error has no line break
     player = Player(lambda: 0.0)
     player.start(Stocked(recipe, recipe.content.make("a seed")) for recipe in played)
     for recipe in played:

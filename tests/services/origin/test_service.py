@@ -31,8 +31,8 @@ def test_setup_finds_the_uncharged_origin(tmp_path):
 
 
 @pytest.mark.servers
-def test_origin_uses_the_harness_python(tmp_path, monkeypatch):
-    """An installed wheel has no .venv, and the servers' Python is the first on PATH."""
+def test_origin_uses_python_of_harness(tmp_path, monkeypatch):
+    """An installed wheel has no .venv, and the first Python on PATH belongs to the servers, not to the harness."""
     shutil.copytree(files.SUPERVISOR, tmp_path / "supervisor")
     for name in ("loadtests", "testproject", "python"):
         (tmp_path / name).symlink_to("/bin/false" if name == "python" else files.ROOT / name)
@@ -49,7 +49,7 @@ def test_wrong_recipe_shows_the_log():
         pytest.raises(NotServing, match=ended) as raised,
         served("gunicorn", "origin", ORIGIN_RECIPE="slwo") as running,
     ):
-        raise NotServing(wait_for(running.failed_service), running.logs())  # the setup may answer before that
+        raise NotServing(wait_for(running.failed_service), running.logs())  # the setup may answer before the failure
     assert "unknown recipe 'slwo'. Did you mean slow?" in raised.value.log
 
 
@@ -93,4 +93,4 @@ def test_taken_port_is_a_clear_error(refused, tmp_path):
     recipe = tmp_path / "loop.json"
     recipe.write_text(json.dumps({"origin": f"http://127.0.0.1:{port}/", "stages": [{"at": 0}]}))
     says = refused("origin", recipe, "--port", port)
-    assert says.startswith(f"error: the recipe of /*: origin: is http://127.0.0.1:{port}/, the address of this origin")
+    assert says.startswith("error: the recipe of /*: origin: must not be an address of this origin, such as ")

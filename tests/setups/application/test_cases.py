@@ -60,9 +60,9 @@ def fails(*arguments, **options):
     return str(error.value)
 
 
-def test_exported_settings_are_served(small, monkeypatch):
+def test_exported_settings_are_used(small, monkeypatch):
     folder = small(named="", src="src/", manage=FROM_A_FILE, files={**PRODUCTION, ".env": ""})
-    assert "manage.py doesn't set a settings module; name it with --settings" in fails(folder)
+    assert "manage.py doesn't set a settings module. Name the module with --settings" in fails(folder)
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "site1.prod")
     found = find(Options(folder), [])
     assert found.facts["settings"] == found.application.environment["DJANGO_SETTINGS_MODULE"] == "site1.prod"
@@ -136,7 +136,7 @@ def test_unapplied_migrations_are_counted(small):
     things = 'path("things/", lambda request: HttpResponse(__import__("shop.models").models.Thing.objects.count())), '
     folder = small(settings='INSTALLED_APPS = ["shop"]\n', views=things, files=MODEL)
     assert find(Options(folder), []).remarks[-1] == (
-        "1 migration is not applied; apply them with --setup-command 'python manage.py migrate'"
+        "1 migration is not applied. Apply migrations with --setup-command 'python manage.py migrate'"
     )
     assert not (folder / "db.sqlite3").exists()
     with pytest.raises(UserError, match="no such table: shop_thing; 1 migration is not applied"):

@@ -31,7 +31,7 @@ def test_redirect_to_https_has_remedy(command, small):
     code, _, errors = command("check", "gunicorn", "uvicorn", "--app", folder)
     assert code == 1
     assert "GET / answered 301 to https://127.0.0.1:" in errors
-    assert "SECURE_SSL_REDIRECT is on; send your proxy's header: --header 'X-Forwarded-Proto: https'" in errors
+    assert "SECURE_SSL_REDIRECT is on. Send your proxy's header: --header 'X-Forwarded-Proto: https'" in errors
     code, printed, errors = command("check", "gunicorn,uvicorn,granian-asgi", "--app", folder, *BY_PROXY)
     assert code == 0, printed + errors
     errors = command("check", "waitress", "--app", folder, *BY_PROXY)[2]
@@ -90,7 +90,7 @@ def tenant(request):
     assert (code, "0 differences" in printed) == (0, True), printed + errors
 
 
-def test_blocked_view_is_named(command, small, monkeypatch):
+def test_blocked_view_is_reported(command, small, monkeypatch):
     monkeypatch.setattr(contract, "TIMEOUT_S", 2.0)
     folder = small(views='path("block/", lambda request: __import__("time").sleep(600)), ')
     code, printed, _ = command("check", "gunicorn", "--app", folder, "--path", "/", "--path", "/block/")

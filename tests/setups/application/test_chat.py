@@ -101,7 +101,7 @@ def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
         pytest.param(
             ("--ws-first", '{"hello": "$ROOM"}', *TALKING),
             "test echo: /ws/chat/: no message with 'contract",
-            marks=pytest.mark.exhaustive,  # because it waits for a timeout
+            marks=pytest.mark.exhaustive,  # slow, because the test waits for a timeout
         ),
         ((), "test echo: it uses WebSockets. Add --ws-path and --ws-send"),
         (TALKING[:2], "--ws-path also needs --ws-send"),
@@ -117,7 +117,7 @@ def test_broken_chat_is_reported_early(refused, study, chat, tmp_path, nothing_i
 
 
 @pytest.mark.exhaustive
-def test_own_websockets_are_default_study(command, refused, chat):
+def test_websocket_options_select_websocket_study(command, refused, chat):
     code, printed, errors = command("run", "--app", chat, *TALKING, "--dry-run")
     assert (code, errors) == (0, "")
     assert "echoes of 64 B at 50% of the slowest setup's ceiling" in printed

@@ -109,7 +109,7 @@ def test_overlay_leaves_the_project_unchanged(project, tmp_path):
     assert project.overlay().bin == bin
     about = project.folder / "pyvenv.cfg"
     about.write_text(about.read_text() + "include-system-site-packages = true\n")
-    assert project.overlay().bin != bin  # pyvenv.cfg describes another Python
+    assert project.overlay().bin != bin  # the changed pyvenv.cfg describes another Python
 
 
 def test_servers_come_from_the_benchmark(project, index):
@@ -195,7 +195,7 @@ def test_variant_replaces_all_package_versions(project, index):
     code = "import django, gunicorn, parser; print(django.version, gunicorn.version, parser.version)"
     versions = [says(made.bin / "python", "-c", code) for made in (plain, released, upgraded)]
     assert versions[:2] == ["5.2 27.0 1.5", "5.2 26.0 1.5"]
-    assert versions[2].startswith("6.1 27.0 ")  # with a compatible parser
+    assert versions[2].startswith("6.1 27.0 ")  # with a compatible version of parser
     assert not versions[2].endswith("1.5")
     assert says(upgraded.bin / "django").startswith("django 6.1")
     assert project.overlay_with("django==6.1", "gunicorn") == upgraded
@@ -213,7 +213,7 @@ def test_failed_variant_names_the_log(project, index):
     assert not log.with_suffix("").exists()
 
 
-def test_new_commit_makes_new_environment(project, index, tmp_path):
+def test_new_commit_creates_new_environment(project, index, tmp_path):
     source = tmp_path / "server"
     source.mkdir()
 

@@ -1,4 +1,4 @@
-"""Test the cache folder for users' projects if another user created it."""
+"""Test what happens if another user created the cache folder for users' projects."""
 
 import os
 import sys

@@ -101,10 +101,16 @@ def test_long_bodies_show_first_difference(check):
     assert "uvicorn answered 200 text/html; charset=utf-8 5011 bytes; from byte 5000: b'ASGIRequest'" in printed
 
 
-def test_pages_that_all_redirect_fail(check):
+def test_check_fails_if_everything_redirects(check):
     code, _, errors = check("/moved/")
     assert code == 1
     assert "every page redirects" in errors
+
+
+def test_refused_host_gets_a_hint(command, project_with_views):
+    arguments = ("--app", project_with_views, "--path", "/ok/", "--host-header", "example.org")
+    _, printed, _ = command("check", "gunicorn", *arguments)
+    assert "has status 400, but `run` requires 200; if ALLOWED_HOSTS doesn't contain the host" in printed
 
 
 def test_error_shows_traceback_after_first_setup(check):

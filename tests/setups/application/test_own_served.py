@@ -71,7 +71,7 @@ def test_differing_setups_are_found(command, mysite, names, said, answers):
         (("--setup-command", "python manage.py nothing"), "'python manage.py nothing' failed (exit status 1)"),
     ],
 )
-def test_unserved_page_is_reported_early(refused, study, started, tmp_path, nothing_is_left, arguments, says):
+def test_unavailable_page_is_reported_early(refused, study, started, tmp_path, nothing_is_left, arguments, says):
     folder = tmp_path / "run"
     assert says in refused("run", study, "--app", started, "--output", folder, *arguments)
     assert not folder.exists()

@@ -82,8 +82,8 @@ NOT_A_COOKIE = "--ws-cookie: write a name and its value as a browser sends them:
     [
         ({"path": "/ws/"}, r"--ws-path also needs --ws-send: --ws-path /ws/chat/ --ws-send .*\$ID"),
         ({"cookie": ["a=b"]}, "--ws-cookie also needs --ws-path"),
-        ({**GIVEN, "path": "ws/chat/"}, "--ws-path: is 'ws/chat/'; it must start with '/'"),
-        ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: is '/ws/a b/'; write it percent-encoded"),
+        ({**GIVEN, "path": "ws/chat/"}, "--ws-path: must start with '/', not 'ws/chat/'"),
+        ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: must be percent-encoded"),
         ({**GIVEN, "header": ["hunter2"]}, "--ws-header: write a name, a colon and a value: 'X-Token: abc'"),
         ({**GIVEN, "header": ["X Y: hunter2"]}, "--ws-header: .*X Y"),
         ({**GIVEN, "header": ["Sec-WebSocket-Protocol: a"]}, "For a subprotocol, use --ws-subprotocol"),
@@ -93,7 +93,7 @@ NOT_A_COOKIE = "--ws-cookie: write a name and its value as a browser sends them:
         ({**GIVEN, "cookie": ["a=b"], "header": ["cookie: a=hunter2"]}, "the cookie is also in --ws-cookie"),
     ],
 )
-def test_mistake_shows_no_value(given, says):
+def test_error_shows_no_value(given, says):
     with pytest.raises(UserError, match=says) as error:
         OwnWebsocket.parse(given)
     assert "hunter2" not in str(error.value)

@@ -4,6 +4,6 @@ from tools.simulation.studies import FAMILIES, Scenario, simulate
 
 
 def test_shared_noise_rarely_causes_false_verdicts():
-    # With only the noise of each setup, 10% of these studies contained a false verdict.
+    # When shared noise wasn't considered, 10% of these studies contained a false verdict.
     scenario = Scenario(FAMILIES, noise=FAMILIES, blocks=6, candidates=5, metrics=4)
     assert simulate(scenario, studies=200, seed=7).false <= 0.08

@@ -57,12 +57,12 @@ def test_slow_leak_fails_only_long_probes(known):
     assert max(short) > leak.capacity > (found.rate or 0)
 
 
-def test_overloaded_probe_is_lost_early():
+def test_overload_is_detected_early():
     probe = queue(1000, OBJECTIVE).probe(2000, 30, OBJECTIVE, np.random.default_rng(0))
     assert probe.lost is not None
     assert "by second 1" in probe.lost
 
 
-def test_server_too_slow_has_no_capacity():
+def test_slow_server_has_no_capacity():
     with pytest.raises(ValueError, match="cannot meet p99<50ms"):
         queue(50, OBJECTIVE)

@@ -10,8 +10,8 @@ from tools.simulation.studies import NOISES, Scenario, simulate, simulate_runs
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
-# At a true rate of 5%, more than 9% of 150 studies contain a false verdict in one of fifty cases. The seeds are fixed,
-# so the tests don't fail by chance.
+# If 5% of all studies contain a false verdict, the share exceeds 9% in one of fifty samples of 150 studies. The seeds
+# are fixed, so the tests don't fail by chance.
 MAX_FALSE_SHARE = 0.09
 FIVE = SIZES[0]
 
@@ -29,7 +29,7 @@ def test_false_verdicts_are_rare(scenario):
 
 
 @pytest.mark.parametrize("noise", ["normal", "heavy tails", "one noisy setup"])
-def test_stopping_at_width_keeps_verdicts_true(noise):
+def test_early_stop_keeps_verdicts_true(noise):
     rates = simulate(Scenario("until", noise=noise, sd=0.02, until=0.05), studies=150, seed=7)
     assert rates.false <= MAX_FALSE_SHARE
     assert rates.width <= 0.05
@@ -39,7 +39,7 @@ def test_stopping_at_width_keeps_verdicts_true(noise):
     ("noise", "sd", "candidates"),
     [("normal", 0.04, 4), ("normal", 0.05, 1), ("heavy tails", 0.03, 4), ("one bad block", 0.03, 4)],
 )
-def test_ten_percent_needs_ten_blocks(noise, sd, candidates):
+def test_ten_blocks_reveal_ten_percent(noise, sd, candidates):
     rates = simulate(Scenario(noise, 0.10, noise, sd=sd, candidates=candidates), studies=300, seed=7)
     assert rates.found >= 0.85
     assert rates.false <= MAX_FALSE_SHARE
@@ -79,5 +79,5 @@ def test_more_setups_widen_the_intervals():
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_false_verdicts_are_rare_under_noise(machine, way):
-    # At a true rate of 5%, more than 12% of 60 studies contain a false verdict in one of two hundred cases.
+    # If 5% of all studies contain a false verdict, the share exceeds 12% in 1 of 200 samples of 60 studies.
     assert simulate_measured(machine, way, *FIVE, studies=60, seed=7).false <= 0.12

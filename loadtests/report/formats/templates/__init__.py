@@ -26,7 +26,7 @@ def environment() -> jinja2.Environment:
 def finalized(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    return type(value)(printable(value))  # keep the type Markup, whose HTML isn't escaped again
+    return type(value)(printable(value))  # keep the type Markup, so that HTML isn't escaped again
 
 
 def source(name: str) -> str:

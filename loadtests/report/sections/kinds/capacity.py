@@ -28,7 +28,7 @@ LIMITS = {
     "probes": "probes",
     "time": "time",
 }
-STEP = 1.05  # probes of different blocks are one point if their rates differ by at most 5%
+STEP = 1.05  # probes of different blocks are drawn as one point if their rates differ by at most 5%
 # A curve ends at this multiple of the highest rate that passed, because probes at higher rates measure the backlog.
 BEYOND = 1.1
 LIMITED = {
@@ -91,7 +91,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
     yield Chart(
         f"capacity-{test.name}",
         f"{time.capitalize()} against rate, up to the knee, and each setup's capacity {test.condition}. "
-        "A point is the median of the probes near that rate, hollow if it exceeds the objective. Large points are "
+        "A point is the median of the probes near a rate. Hollow points exceed the objective, and large points are "
         f"capacities.{whisker_note(marks)}",
         f"Capacity in {counts} per second, {test.description}: {series(capacities)}.",
         partial(

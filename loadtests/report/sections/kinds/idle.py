@@ -42,7 +42,7 @@ def _by_role(results: Results, test: Test) -> Iterator[Table]:
                 "KB each": lambda one: _memory(*one),
                 "CPU µs/s each": lambda one: cpu(*one),
             },
-            "KB each: by how much the processes of a role grow with each connection (the median over trials).",
+            "KB each: the growth of a role's processes for each connection (the median over trials).",
             tables.Layout(words=("role",)),
         )
 

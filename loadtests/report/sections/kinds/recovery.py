@@ -14,7 +14,7 @@ from loadtests.report.view import Field
 
 
 def _median(read: Callable[[Course], float], bad: bool = False) -> Column:
-    """Return a column with a median over trials. ``read`` returns the value of a trial from its course."""
+    """Return a column with a median over trials. ``read`` returns a trial's value from the course of its recovery."""
 
     def field(cell: Cell) -> Field:
         known = [read(found) for trial in cell.valid if (found := course(trial)) is not None]
@@ -32,5 +32,5 @@ ADDITIONS = Additions(
         "stale": _median(lambda found: found.stale),
         "trials": tables.trials,
     },
-    note=f"{tables.MEAN} Usual, lost and stale: the median over blocks.",
+    note=f"{tables.MEAN} The columns usual, lost and stale show medians over the blocks.",
 )

@@ -38,8 +38,8 @@ def _tables(results: Results, test: Test) -> Iterator[Table]:
             )
 
 
-# The optional tables: the metrics that the test must have, the caption, the function that returns the counts, and the
-# columns.
+# The optional tables by name. Each entry contains the metrics that the test must have, the caption, the function that
+# returns the counts, and the columns.
 OTHERS: dict[
     str, tuple[tuple[Metric, ...], str, Callable[[Streams | None, Streams | None], object], dict[str, str]]
 ] = {

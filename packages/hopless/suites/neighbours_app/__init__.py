@@ -1,4 +1,5 @@
 """The Django project of neighbours_scenario.py.
 
-It consists of a model, middleware that sets state or detects the state of other requests, and views that mark requests.
+The project contains a model, middleware that sets state or detects the state of other requests, and views that mark
+requests.
 """

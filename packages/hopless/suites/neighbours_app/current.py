@@ -1,4 +1,4 @@
-"""Provide the case of this process, and collect the state that its requests see."""
+"""Store the test case that this process runs, and the state that its requests see."""
 
 import os
 

@@ -11,8 +11,8 @@ from django.urls import path
 from neighbours_app.current import CASE, record
 from neighbours_app.models import Note
 
-started = {}  # events that requests set when their views have started, by request id
-released = {}  # events for which the views wait, by request id
+started = {}  # Events that requests set when their views have started, by request id.
+released = {}  # Events for which the views wait, by request id.
 
 
 def _mark(request):

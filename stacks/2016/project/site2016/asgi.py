@@ -1,4 +1,4 @@
-"""Create the channel layer for the requests of the Daphne of 2016. A worker runs Django at the other end."""
+"""Create the channel layer that passes requests from the Daphne of 2016 to a worker, which runs Django."""
 
 from channels.asgi import get_channel_layer
 

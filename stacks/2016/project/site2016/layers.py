@@ -10,7 +10,7 @@ LOOK_EVERY_S = 0.05
 
 
 class PatientRedisChannelLayer(asgi_redis.RedisChannelLayer):
-    """The layer of asgi_redis, which first waits until each of its Redis servers answers.
+    """A layer of asgi_redis that waits until each of its Redis servers answers.
 
     Raises:
         redis.exceptions.ConnectionError: If a server doesn't answer within WITHIN_S.

@@ -9,5 +9,5 @@ urlpatterns = [
     url(r"^healthz$", views.ok),
 ]
 
-# Channels passes HTTP to Django if no consumer handles it.
+# Without consumers, Channels passes all HTTP requests to Django.
 channel_routing = {}

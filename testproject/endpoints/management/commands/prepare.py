@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection, transaction
 
 from endpoints import rows, visitor
 
-LOCK = 20_130_328  # any number that no other program locks; this is the day of TechEmpower's first round
+LOCK = 20_130_328  # the day of TechEmpower's first round, but any number that no other program locks would work
 
 
 class Command(BaseCommand):
@@ -52,7 +52,7 @@ def alone() -> Iterator[None]:
         with open(f"{connection.settings_dict['NAME']}.lock", "w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             with connection.cursor() as cursor:
-                # allows reads while a process writes; the database file keeps this mode
+                # WAL allows reads while a process writes. The database file keeps this mode.
                 cursor.execute("PRAGMA journal_mode=WAL")
             yield
     else:

@@ -82,7 +82,7 @@ def run(build_run):
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
-def test_capacity_uses_counted_units(run, kind):
+def test_capacity_unit_depends_on_kind(run, kind):
     page = page_of(run(kind))
     shown = section(page, kind)
     [chart] = shown.charts

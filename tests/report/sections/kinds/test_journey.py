@@ -54,7 +54,7 @@ def by_two(table):
     return {(one[0].text, one[1].text): texts(one)[2:] for one in table.rows}
 
 
-def test_section_shows_requests_and_journeys(results):
+def test_journey_section_has_five_tables(results):
     page = page_of(results())
     found = section(page, "journey")
     tables = {one.name: one for one in found.tables}
@@ -103,7 +103,7 @@ def test_cost_belongs_to_completed_journeys(results):
     assert float(gunicorn["cpu_ms_per_request"]) < float(gunicorn["cpu_ms_per_journey"])
     cost = section(page, "cost")
     costs = dict(zip(cost.tables[0].columns, texts(cost.tables[0].rows[0]), strict=True))
-    # 3.03 CPU seconds for 290 journeys, and 3.06 for 280.
+    # In the two blocks, 290 journeys use 3.03 CPU seconds, and 280 journeys use 3.06 CPU seconds.
     assert (costs["CPU, ms"], costs["web ms"]) == ("10.7", "10.7")
     assert "that 1 request in 100 exceeds" in rest.rst(page)
 
@@ -117,7 +117,7 @@ def test_open_loop_has_no_formula(results):
 
 @pytest.fixture
 def searched(build_run):
-    """Return a function that builds a run of searches for users, or for new users per second."""
+    """Return a function that builds a run with searches for the highest number of users, or of new users per second."""
 
     def build(model="users"):
         keys = {"model": model, "start_rate": 20, "max_rate": 1000, "probe": "8s", "confirm": "16s"}

@@ -1,8 +1,8 @@
 """Define the settings that the three setups share.
 
-The environment variable STACK_SETTINGS chooses them. `original` means the settings in the published report, with DEBUG
-and Django's default middleware. `today` means the settings of today's setups, without DEBUG and with the middleware of
-`django-admin startproject`, which had the same seven classes in 2016.
+The environment variable STACK_SETTINGS selects the settings. `original` means the settings in the published report,
+with DEBUG and Django's default middleware. `today` means the settings of today's setups, without DEBUG and with the
+middleware of `django-admin startproject`, which had the same seven classes in 2016.
 """
 
 import os
