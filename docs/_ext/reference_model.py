@@ -25,7 +25,7 @@ SHOWN = ("wsgi", "asgi")  # HTTP over a channel layer has its own chart
 
 
 class View(msgspec.Struct, frozen=True):
-    """A typical view, with the shortest and the longest CPU time of its pages, scaled to the machine of the model."""
+    """A typical view, with its pages' minimum and maximum CPU time, scaled to the model's machine."""
 
     name: str
     low_ms: float

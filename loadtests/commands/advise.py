@@ -92,7 +92,7 @@ def _require_no_setup_options(context: typer.Context) -> None:
     """
     for name in given(context):
         if name in ("--path", "--rate"):
-            raise UserError(f"{name} only works with a setup, because the study defines the requests. Leave out {name}")
+            raise UserError(f"{name} can't be used with a study, which defines its own requests. Leave out {name}")
 
 
 def _headline(search: KnobSearch, execution: Execution) -> str:

@@ -129,7 +129,7 @@ class RunProgress:
 
 
 def answered(second: Second) -> str:
-    """Describe the answers in a second, such as ``1,023/s, p50 3.1 ms``."""
+    """Describe the answers during one second, such as ``1,023/s, p50 3.1 ms``."""
     p50 = "" if second.p50_ms is None else f", p50 {second.p50_ms:.1f} ms"
     return f"{second.completed:,}/s{p50}"
 

@@ -182,8 +182,8 @@ export class Deliveries {
   }
 
   /**
-   * Withdraw an expected message that was not sent. If the message has already arrived, it still counts. A later
-   * arrival doesn't count.
+   * Stop expecting a message whose sending failed. If a copy has already arrived, it still counts. A later arrival
+   * doesn't count.
    */
   withdraw(/** @type {Name} */ receiver, /** @type {Name} */ stream, /** @type {number} */ number) {
     const inbox = this.inbox(receiver, stream);

@@ -276,7 +276,7 @@ export interface Connection {
   sentAt: number; // when the request was sent; 0 if it was not sent
   how?: string | number;  // the status of the answer, if the protocol has statuses
   send(exchange: Exchange, intended: number): void;
-  destroy(): void;  // closes the connection and gives up the sent request, without calling the owner
+  destroy(): void;  // closes the connection and abandons the pending request, without notifying the owner
 }
 
 export interface Address {

@@ -22,7 +22,7 @@ PORTS = 40  # the number of consecutive ports that a run may use
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """The median round trip to a minimal server, and the bandwidth of a long answer."""
+    """The median round trip to a minimal server, and the bandwidth measured with a long answer."""
 
     round_trip_ms: float
     megabits_per_s: float

@@ -19,7 +19,7 @@ MIN_ANSWERED = 0.5  # The minimum share of the usual answers per second. Random 
 FOR_SECONDS = 3  # Several good seconds are needed, because a single good second may be chance.
 USUAL = 0.99  # If fewer requests succeed before the failure, there is no usual state.
 MIN_USUAL = 3  # The number of seconds that are needed to define the usual state.
-ROUNDING_S = 0.02  # The maximum distance between the start of a stage and a full second.
+ROUNDING_S = 0.02  # The maximum time between the start of a stage and the nearest whole second.
 
 
 @dataclasses.dataclass(frozen=True)

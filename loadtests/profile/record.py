@@ -159,7 +159,7 @@ def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
     """Run the load with sampling, and start the servers again as often as necessary.
 
     Raises:
-        UserError: If processes die in too many consecutive starts.
+        UserError: If processes die during too many consecutive starts.
     """
     number = math.ceil(plan.duration_s / SAMPLED_AT_ONCE_S)
     parts: list[Part] = []

@@ -27,8 +27,8 @@ Number = Annotated[float, Meta(ge=-VAST, le=VAST)]
 Share = Annotated[float, Meta(gt=0, lt=1)]
 Seconds = Annotated[float, Meta(gt=0, le=7 * 24 * 3600)]
 
-# A label or a test's name, which becomes part of file names. A label that ends with -again may be longer than in a
-# study.
+# A label or a test's name, which becomes part of file names. A label that ends with -again may exceed
+# the length that a study allows.
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
 # A file name in a study, without folders.
 FileName = Annotated[str, Meta(pattern=r"^[^/\x00]{1,300}\Z")]

@@ -35,7 +35,7 @@ class Deliveries:
 
     @property
     def timely(self) -> int:
-        """The number of deliveries in time, or of all deliveries if the run didn't count deliveries in time."""
+        """The number of on-time deliveries, or of all deliveries if the run didn't record which were on time."""
         return self.delivered if self.in_time is None else self.in_time
 
 

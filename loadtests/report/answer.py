@@ -272,7 +272,7 @@ def _memory(results: Results, label: str) -> float | None:
 
 
 def _marks(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield each sign that can follow a figure, with the sentence that explains the sign."""
+    """Yield each mark that can follow a figure, with the sentence that explains the mark."""
     yield NOT_FULL, f"{NOT_FULL}: the servers' cores weren't fully busy, and busier cores may need less CPU time."
     comparisons = results.comparisons.values()
     family = max((one.family for one in comparisons), default=0)

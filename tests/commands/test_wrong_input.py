@@ -80,11 +80,11 @@ LONG = "a" * 400
         ((*ADVISE, "--max-time", "1us"), "'1us' is not a duration"),
         (
             ("advise", "workers-and-threads", "--path", "/"),
-            "--path only works with a setup, because the study defines the requests. Leave out --path",
+            "--path can't be used with a study, which defines its own requests. Leave out --path",
         ),
         (
             ("advise", "workers-and-threads", "--rate", "10"),
-            "--rate only works with a setup, because the study defines the requests. Leave out --rate",
+            "--rate can't be used with a study, which defines its own requests. Leave out --rate",
         ),
         ((*PROFILE, "--rate", "0"), "--rate 0: must be above 0 and at most 1,000,000 requests per second"),
         ((*PROFILE, "--path", "/\r\n"), "--path: must be percent-encoded"),

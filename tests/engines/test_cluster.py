@@ -163,7 +163,7 @@ NO_TEXT = f"{NONSENSE}not text, or longer than 16 MB"
     ],
     ids=range(16),
 )
-def test_invalid_answer_of_worker_is_explained(there, which, text, why):
+def test_invalid_worker_answer_is_explained(there, which, text, why):
     there(HOSTILE.format(**{"here": "here", "answer": HONEST, which: text}))
     with pytest.raises(UserError) as raised:
         ask()

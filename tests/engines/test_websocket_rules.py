@@ -29,7 +29,7 @@ SHORT = {"rate": 20, "duration_s": 0.2, "connections": 1, "timeout_s": 10}
         ("half-code", "the server sent an incomplete close code"),
     ],
 )
-def test_violation_of_protocol_is_explained(measured, conversing, rule, says):
+def test_protocol_violation_is_explained(measured, conversing, rule, says):
     server = conversing(breaks=rule)
     result = measured(server.load("echo", **SHORT))
     assert (result.planned, result.ok, result.completed, result.errors) == (4, 0, 0, {"other": 4})

@@ -90,7 +90,7 @@ export class ConnectSender extends Sender {
   }
 }
 
-/** For each send, send a message on a client of the pool. A lost client is opened again. */
+/** At each scheduled time, send a message on a client of the pool. A lost client is reopened. */
 class MessageSender extends Sender {
   /** @type {EchoClient | PublishingClient | null} */
   client = null;

@@ -189,7 +189,7 @@ class Test:
 
     @property
     def planned_s(self) -> float:
-        """The estimated seconds of a trial without slices, including the start of the setup and its services."""
+        """The estimated seconds that a trial without slices takes, including the start of the setup and services."""
         more_s = self.work.opening_s + database_times.planned_left_s(self.services, self.pace.seconds)
         return START_S * (1 + len(self.services)) + self.pace.with_warmup_s(self.warmup_s) + more_s
 

@@ -290,5 +290,5 @@ class Hold(TimedPace):
 
 
 def moments(arrivals: str) -> str:
-    """Describe random send times. Even times need no description."""
+    """Describe random send times. Evenly spaced send times need no description."""
     return ", at random moments" if arrivals == "random" else ""

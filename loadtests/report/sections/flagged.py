@@ -1,4 +1,4 @@
-"""Show skipped, invalid and doubtful trials with their reasons, by reason and by trial."""
+"""Show skipped, invalid and doubtful trials with their reasons, grouped by reason and by trial."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def requirements(setups: Iterable[Setup], extra: Iterable[str] = ()) -> list[str
 
 
 def on_python(python: Path, version: str) -> Path:
-    """Return a Python of another version, in an environment with the packages of a project's Python.
+    """Return an interpreter of another Python version, in an environment with the same packages as the project's.
 
     Packages of the benchmark's own environment are left out if they aren't built for the other version.
 
