@@ -21,7 +21,7 @@ differs significantly from the share of OTHER.
 
 * held, opened (per 1,000 requests), left, refused: the numbers of connections to the database.
 * lost-requests: the number of requests lost in a deployment, summed over all blocks.
-* disturbed: the number of seconds that a deployment disturbed.
+* disturbed: the number of seconds that differ from the seconds before the replacement.
 * downtime: a deployment's mean downtime over at least five trials, in milliseconds.
 * core-share: the CPU time per request, multiplied by the rate.
 * share: the share of a profile's CATEGORY in the CPU time of a role.

@@ -93,8 +93,8 @@ CONCERNS = (
     ),
     Concern(
         "WebSockets",
-        "Servers with settings for a heartbeat send a ping after 20 seconds, and wait 20 seconds for the answer. "
-        "Granian has none, Hypercorn doesn't check for the answer, and the interval of Action Cable's heartbeat is "
+        "Servers with settings for a heartbeat send pings after 20 seconds, and wait 20 seconds for the answer. "
+        "Granian sends none, Hypercorn doesn't check for the answer, and the interval of Action Cable's heartbeat is "
         "three seconds. python-socketio has its own heartbeat, so Uvicorn's heartbeat is off in this setup. The "
         "heartbeats of ws and socket.io are set in ``peers/``. The maximum size of a message and the compression keep "
         "their defaults (:ref:`page-peers`). Compression is only used if a test requires it. Uvicorn has two "

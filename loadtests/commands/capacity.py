@@ -79,7 +79,7 @@ def command(
 
 
 class _ProbeLines:
-    """Print a line on standard error for each probe, but only a number for repeated probes with the same outcome."""
+    """Print a line on standard error for each probe. Repeated probes with the same outcome share a line."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit

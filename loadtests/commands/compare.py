@@ -45,7 +45,7 @@ def command(
         Format | None,
         typer.Option(
             "--format",
-            help="Print JUnit XML, the Bencher Metric Format (without the baseline), or GitHub Markdown.",
+            help="Print JUnit XML, the Bencher Metric Format (only the second run or setups), or GitHub Markdown.",
         ),
     ] = None,
 ) -> None:

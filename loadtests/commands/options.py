@@ -93,10 +93,11 @@ WEBSOCKETS: dict[str, Any] = {
     "ws_send": Annotated[Text, typer.Option(help='Message to send. $ID becomes a unique id: \'{"text": "$ID"}\'.')],
     "ws_match": Annotated[Text, typer.Option(help="Text that a delivered message contains; $ID by default.")],
     "ws_ready": Annotated[
-        Text, typer.Option(help="Text of the message after which a connection is ready; by default, immediately.")
+        Text, typer.Option(help="Text of the message that makes a connection ready. Without it, it is ready at once.")
     ],
     "ws_ticket": Annotated[
-        Text, typer.Option(help="Request before each handshake; its answer replaces $TICKET: 'POST /tickets/ .ticket'.")
+        Text,
+        typer.Option(help="Request whose answer contains $TICKET, before each handshake: 'POST /tickets/ .ticket'."),
     ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake: 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],

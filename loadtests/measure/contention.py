@@ -23,8 +23,8 @@ class ContentionWatch:
 
     The run ends at the end of a block, or immediately if nothing can be measured. If the study has several setups,
     invalid trials of a single setup don't end the run, because a setup that is too fast for the generator makes only
-    its own trials invalid. Interleaved trials run at the same time, so they end the run only after two blocks or four
-    tests.
+    its own trials invalid. Interleaved trials run at the same time, so they end the run only if they belong
+    to two blocks or to four attempts at tests.
 
     Args:
         labels: The number of setups in the study.

@@ -23,7 +23,7 @@ def connections(load: Load) -> int:
     """Return the number of connections that a load keeps open.
 
     At a fixed rate, only silent connections are included, because the load needs few other connections unless the
-    server is slow. Even with a slow server, the load never needs more than a thousand other connections.
+    server is slow. Even with a slow server, the load by default needs at most a thousand other connections.
     """
     if load.users is not None:
         return load.users.users or 0

@@ -21,7 +21,7 @@ THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # The labels of setups and the names of tests are parts of file names, which can be at most 255 bytes long.
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
-LABELS_ARE = "must be 1 to 80 letters, digits and . _ + - ="
+LABELS_ARE = "must be 1 to 80 letters, digits and . _ + - =, and start with a letter or digit"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,5 +110,5 @@ def require_baselines(entries: Sequence[Entry], where: str) -> None:
     for number, entry in enumerate(entries, start=1):
         others = [label for label in labels if label != entry.label]
         if entry.against and entry.against not in others:
-            allowed = f"must be one of the other setups, {', '.join(others)}"
+            allowed = f"must be one of the other setups ({', '.join(others)})"
             raise UserError(f"{where}: setups[{number}].against: {allowed}, not {quoted(entry.against)}")

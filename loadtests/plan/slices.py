@@ -1,8 +1,8 @@
 """Cut an interleaved trial into slices.
 
-The speed of a machine drifts over tens of seconds. Setups that get load alternately, for half a second each, run
-at the same speed, in contrast to setups whose whole trials follow each other. As in blocks, the order of setups is
-shuffled in one round and mirrored in the next round.
+The speed of a machine drifts over tens of seconds. Setups that get load alternately, for half a second each, run at
+the same speed. Setups whose whole trials follow each other don't. As in blocks, the order of setups is shuffled in one
+round and mirrored in the next round.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from loadtests.records.during_load import HostConditions, Meanwhile
 from loadtests.records.result import Result
 
 COST_UNSEEN = "cost_unseen"  # The flag of a trial in which a part of the setup's cost was not observed.
-GENERATOR_LIMITS = "generator_limits"  # The flag of a rate that is a lower bound because of a saturated generator.
+GENERATOR_LIMITS = "generator_limits"  # The flag of a trial whose saturated generator makes the rate a lower bound.
 
 # A gauge, such as ``pool in use``, and its readings. A reading contains the seconds after the start and the value.
 GaugeName = Annotated[str, Meta(pattern=r"^[a-z][a-z ]{0,59}\Z")]

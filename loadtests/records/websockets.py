@@ -21,7 +21,7 @@ class Deliveries:
     stray: Annotated[
         Count | None,
         about(
-            "Arrivals on wrong connections, which make the trial invalid. Null if such arrivals can't be recognized."
+            "Arrivals on wrong connections, which make the trial invalid. Null if such arrivals can't be recognised."
         ),
     ] = 0
     in_time: Annotated[

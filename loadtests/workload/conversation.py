@@ -64,9 +64,9 @@ class Conversation:
 
     def __post_init__(self) -> None:
         if self.does not in DOES:
-            raise UserError(f"a conversation must be one of {', '.join(DOES)}, not {quoted(self.does)}")
+            raise UserError(f"the kind of a conversation must be one of {', '.join(DOES)}, not {quoted(self.does)}")
         if (self.script is None) == (self.dialect == SCRIPT):
-            raise ValueError(f"only the dialect {SCRIPT} must have a script. The dialect is {self.dialect}")
+            raise ValueError(f"a script and the dialect {SCRIPT} need each other. The dialect is {self.dialect}")
         holds = self.does in ("idle", "broadcast")
         if holds and not 1 <= self.receivers <= MAX_CONNECTIONS:
             raise UserError(f"{self.does} needs from 1 to {MAX_CONNECTIONS:,} receivers, not {self.receivers}")
@@ -77,7 +77,7 @@ class Conversation:
             raise UserError(f"{among} cannot be in {self.rooms} rooms. Each room needs a receiver")
         if not 1 <= self.steps <= (self.receivers if self.does == "idle" else 1):
             raise UserError(
-                f"the number of steps must be 1, or at most the number of idle connections, not {self.steps}"
+                f"the number of steps must be 1, or for idle connections at most their number, not {self.steps}"
             )
         if not 1 <= self.size <= MAX_BYTES:
             raise UserError(f"a payload must be from 1 to {MAX_BYTES:,} bytes, not {self.size}")

@@ -159,12 +159,14 @@ class Load:
 
     def _check_conversation(self) -> None:
         if (self.streams is None) != (self.protocol != PROTOCOL):
-            raise ValueError(f"only the protocol {PROTOCOL} must have streams. The protocol is {self.protocol}")
+            raise ValueError(f"streams and the protocol {PROTOCOL} need each other. The protocol is {self.protocol}")
         for streams in self.all_streams:
             self._require_shared("stream", streams.count)
         talk = self.conversation
         if (talk is None) != (self.protocol != "websocket"):
-            raise ValueError(f"only the protocol websocket must have a conversation. The protocol is {self.protocol}")
+            raise ValueError(
+                f"conversations and the protocol websocket need each other. The protocol is {self.protocol}"
+            )
         if talk is None:
             return
         if len(self.requests) != 1 or self.recorded:

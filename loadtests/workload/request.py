@@ -78,7 +78,7 @@ class Request:
         if not self.path.startswith("/"):
             raise UserError(f"path: must start with '/', not {self.path!r}")
         if not PATH.fullmatch(self.path):
-            raise UserError(f"path: must be percent-encoded, without a fragment (#), not {self.path!r}")
+            raise UserError(f"path: {self.path!r} must be percent-encoded, without a fragment (#)")
         # Check the name after the fields that may be a part of it, so that the error is about the right field.
         if not self.name or not self.name.isprintable():
             raise UserError(f"name: must be a line of text, not {self.name!r}")

@@ -23,7 +23,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if not isinstance(self.timeout, (int, float)) or self.timeout <= 0:
-            raise ImproperlyConfigured(f"CHANNELS_RELAY: timeout must be a number above 0, not {self.timeout!r}")
+            raise ImproperlyConfigured(f"CHANNELS_RELAY: timeout must be seconds above 0, not {self.timeout!r}")
         if not isinstance(self.body_limit, int) or self.body_limit < 0:
             raise ImproperlyConfigured(f"CHANNELS_RELAY: body_limit must be a number of bytes, not {self.body_limit!r}")
 

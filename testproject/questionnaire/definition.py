@@ -85,7 +85,7 @@ def parse(table: dict[str, Any]) -> Definition:
             raise BadDefinition(f"{page.id}: type must be one of {', '.join(TYPES)}, not {page.type!r}")
         if page.id in RESERVED or not page.id.replace("-", "").isalnum():
             raise BadDefinition(
-                f"{page.id}: the id must have only letters and digits, and not be {' or '.join(RESERVED)}"
+                f"{page.id}: the id must have only letters, digits and hyphens, and not be {' or '.join(RESERVED)}"
             )
         if bool(page.options) != (page.type in CHOICES):
             raise BadDefinition(f"{page.id}: must have options if, and only if, its type is {' or '.join(CHOICES)}")

@@ -179,8 +179,16 @@ def test_password_of_journey_is_hidden(dry_run, monkeypatch, mine):
         (("first-look", "--journey", "MINE"), None, "first-look has no test with a journey"),
         (("--login", "/in/"), None, "Missing: --login-user"),
         (("--login-user", "ada"), None, "Missing: --login, the login page"),
-        (("--login", "in", "--login-user", "ada"), None, "login: must be the path"),
-        (("--login", "//evil.example/in/", "--login-user", "ada"), None, "login: must be the path"),
+        (
+            ("--login", "in", "--login-user", "ada"),
+            None,
+            "login: must be the path of the login page, such as /accounts/login/, not 'in'",
+        ),
+        (
+            ("--login", "//evil.example/in/", "--login-user", "ada"),
+            None,
+            "login: must be the path of the login page, such as /accounts/login/, not '//evil.example/in/'",
+        ),
         (LOGIN, "a=b", "can't be combined. Leave one out"),
         (("--journey", "MINE"), "a=b\n", "JOURNEY_COOKIE: contains characters"),
         (LOGIN, None, "JOURNEY_PASSWORD is not set. Set it to the password of ada"),

@@ -122,7 +122,7 @@ REFUSED = [
     (databases, {"ASYNC_BACKEND": "1"}, "ASYNC_BACKEND needs PostgreSQL"),
     (databases, {"CONN_MAX_AGE": "long"}, "CONN_MAX_AGE must be .*, not 'long'"),
     (databases, {"CONN_MAX_AGE": "-1"}, "CONN_MAX_AGE must be .*, not '-1'"),
-    (layer, {"CHANNEL_LAYER": "rabbit"}, "must be one of memory, ipc, redis, pubsub"),
+    (layer, {"CHANNEL_LAYER": "rabbit"}, "CHANNEL_LAYER must be one of memory, ipc, redis, pubsub, not 'rabbit'"),
     (layer, {"CHANNEL_LAYER": "ipc"}, "Set IPC_DIR"),
     (layer, {"CHANNEL_LAYER": "pubsub"}, "Set REDIS_URL"),
 ]

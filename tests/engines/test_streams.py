@@ -170,8 +170,8 @@ def test_invalid_streams_are_refused():
     one = EventStreams(Request("streams"), 1, EVENTS, EVERY_S)
     for options, says in (
         ({"protocol": "events", "streams": one, "processes": 2}, "1 stream cannot be shared by 2 processes"),
-        ({"protocol": "events"}, "only the protocol events must have streams"),
-        ({"streams": one}, "only the protocol events must have streams"),
+        ({"protocol": "events"}, "streams and the protocol events need each other"),
+        ({"streams": one}, "streams and the protocol events need each other"),
     ):
         with pytest.raises((UserError, ValueError), match=says):
             Load.of_url("http://127.0.0.1:1/", rate=10, **options)

@@ -185,7 +185,7 @@ def test_workers_end_with_the_harness(away, begun, folder, number, status):
 @pytest.mark.parametrize(
     ("is_locked", "why"),
     [
-        (False, b"no master answered within 1 s: check that sshd on this machine allows port forwarding (AllowTcp"),
+        (False, b"check that sshd on this machine allows port forwarding (AllowTcpForwarding)"),
         (True, b"another run"),
     ],
     ids=["no master", "another run goes on"],

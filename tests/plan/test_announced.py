@@ -25,17 +25,18 @@ LONGER = sorted(
     if record.created < SEARCHED_LONGER_BEFORE and any(test.search for test in record.study.tests)
 )
 WITHIN = 0.25
-# With many connections, the answers of some servers have gaps, which count as pauses. Each pause makes a slice longer.
+# In these runs, the answers of some servers have gaps, which count as pauses. Each pause makes a slice longer.
 LONG_SLICES = {f"reference-2026-11-28-{study}" for study in ("two-workers", "free-threading", "granian-backpressure")}
 MOST = 10_000.0  # Simulate a faster server with this rate, because searches at higher rates take about the same time.
 
 
-@pytest.mark.parametrize("name", sorted(RECORDS.keys() - {*LONGER, *LONG_SLICES}))
-def test_announced_time_is_within_25_percent(name):
+@pytest.mark.parametrize("name", sorted(RECORDS.keys() - {*LONGER}))
+def test_announced_time_is_close_to_measured_time(name):
     record = RECORDS[name]
     begun, ended = map(datetime.datetime.fromisoformat, (record.created, record.ended))
     announced_s = (1 + REPEATS) * planned_seconds(record.study, record.order)
-    assert announced_s == pytest.approx((ended - begun).total_seconds(), rel=WITHIN)
+    within = 0.4 if name in LONG_SLICES else WITHIN
+    assert announced_s == pytest.approx((ended - begun).total_seconds(), rel=within)
 
 
 @pytest.mark.parametrize("name", LONGER)

@@ -18,8 +18,8 @@ def test_survey_has_a_page_per_type():
         ([], "the definition must contain pages with different ids"),
         ([TEXT, TEXT], "the definition must contain pages with different ids"),
         ([{**TEXT, "type": "colour"}], "a: type must be one of text, number, date, radio, checkbox, not 'colour'"),
-        ([{**TEXT, "id": "summary"}], "summary: the id must have only letters and digits, and not be launch"),
-        ([{**TEXT, "id": "a/b"}], "a/b: the id must have only letters and digits"),
+        ([{**TEXT, "id": "summary"}], "summary: the id must have only letters, digits and hyphens, and not be launch"),
+        ([{**TEXT, "id": "a/b"}], "a/b: the id must have only letters, digits and hyphens"),
         ([{**TEXT, "options": {"yes": "Yes"}}], "a: must have options if, and only if, its type is"),
         ([{**TEXT, "type": "radio"}], "a: must have options if, and only if, its type is"),
         (

@@ -48,7 +48,10 @@ def test_server_awaits_only_own_datastore():
 @pytest.mark.parametrize(
     ("environ", "says"),
     [
-        ({"SESSIONS": "memory"}, "SESSIONS must be one of db, cached_db, redis, file, cookies, datastore"),
+        (
+            {"SESSIONS": "memory"},
+            "SESSIONS must be one of db, cached_db, redis, file, cookies, datastore, not 'memory'",
+        ),
         ({"QUESTIONNAIRE_STATE_BYTES": "1023"}, "QUESTIONNAIRE_STATE_BYTES must be from 1024 to 65536, not '1023'"),
         ({"QUESTIONNAIRE_STATE_BYTES": "many"}, "QUESTIONNAIRE_STATE_BYTES must be from 1024 to 65536, not 'many'"),
         (

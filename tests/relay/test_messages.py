@@ -13,8 +13,8 @@ def test_options_come_from_the_settings():
     ("given", "complaint"),
     [
         ({"timout": 2}, "unknown option timout. Allowed: timeout, body_limit, layer, application"),
-        ({"timeout": 0}, "timeout must be a number above 0, not 0"),
-        ({"timeout": "30"}, "timeout must be a number above 0, not '30'"),
+        ({"timeout": 0}, "timeout must be seconds above 0, not 0"),
+        ({"timeout": "30"}, "timeout must be seconds above 0, not '30'"),
         ({"body_limit": -1}, "body_limit must be a number of bytes, not -1"),
     ],
 )

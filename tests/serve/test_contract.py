@@ -1,17 +1,22 @@
 """Test the comparison of setups' answers, and the report of differences."""
 
-from types import SimpleNamespace
+import dataclasses
 
 import pytest
 
 from loadtests.serve import contract
 from loadtests.serve.http import Answer
 from loadtests.serve.sample_requests import REQUESTS
+from loadtests.setups.application import sample
 from loadtests.workload import Request
 
 OK = Answer(200, "text/plain", b"OK")
 HTTPS = Answer(301, "", b"", headers=(("Location", "https://a/"),))
 VARIES = Answer(200, "text/plain", b"", varies=True)
+
+
+def application(*headers):
+    return dataclasses.replace(sample(), own=True, ssl_redirect=True, headers=headers)
 
 
 @pytest.mark.parametrize(
@@ -58,14 +63,17 @@ def test_broken_contract_shows_both_answers(bench_of):
 )
 def test_refused_request_gets_a_hint(given, says):
     request = Request("one", headers=(("Cookie", "sessionid=x"),))
-    hint = contract.hint(request, given, SimpleNamespace(own=True, ssl_redirect=True, headers=()))
+    hint = contract.hint(request, given, application())
     assert hint.startswith(says)
     assert bool(hint) == bool(says)
 
 
-def test_untrusted_proxy_header_gets_remedy():
-    sent = SimpleNamespace(own=True, ssl_redirect=True, headers=(("X-Forwarded-Proto", "https"),))
-    assert "Set SECURE_PROXY_SSL_HEADER" in contract.hint(Request("one"), HTTPS, sent)
+@pytest.mark.parametrize(
+    ("header", "remedy"),
+    [("X-Forwarded-Proto", "Set SECURE_PROXY_SSL_HEADER"), ("Accept", "Send your proxy's header: --header")],
+)
+def test_remedy_depends_on_sent_header(header, remedy):
+    assert remedy in contract.redirect_of(HTTPS, application((header, "https")))
 
 
 @pytest.mark.servers

@@ -40,7 +40,7 @@ def test_hopless_answers_like_other_setups(cli, monkeypatch, part, asked):
 
 def test_unknown_hopless_part_is_refused(refused, monkeypatch):
     monkeypatch.setenv("HOPLESS", "twins")
-    assert "HOPLESS=twins: must be 1, threads, middleware or whole" in refused("check", "uvicorn")
+    assert "HOPLESS=twins: must be one of 1, threads, middleware, whole" in refused("check", "uvicorn")
 
 
 KEPT = 20  # the number of threads that hopless keeps between requests by default

@@ -18,12 +18,12 @@ def load(does="echo", talk=None, **options):
 @pytest.mark.parametrize(
     ("does", "values", "says"),
     [
-        ("shout", {}, "a conversation must be one of connect, idle, echo, broadcast, not 'shout'"),
+        ("shout", {}, "the kind of a conversation must be one of connect, idle, echo, broadcast, not 'shout'"),
         ("idle", {}, "idle needs from 1 to 60,000 receivers, not 0"),
         ("broadcast", {"receivers": 70_000}, "broadcast needs from 1 to 60,000 receivers, not 70000"),
         ("echo", {"receivers": 1}, "echo has no receivers. Set the number of 'connections' instead"),
-        ("idle", {"receivers": 3, "steps": 4}, "the number of steps must be 1, or at most the number of idle"),
-        ("broadcast", {"receivers": 3, "steps": 2}, "the number of steps must be 1, or at most the number of idle"),
+        ("idle", {"receivers": 3, "steps": 4}, "the number of steps must be 1, or for idle connections"),
+        ("broadcast", {"receivers": 3, "steps": 2}, "the number of steps must be 1, or for idle connections"),
         ("broadcast", {"receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms. Each room needs a receiver"),
         ("echo", {"rooms": 0}, "1 receiver cannot be in 0 rooms"),
         ("echo", {"size": 0}, "a payload must be from 1 to 1,000,000 bytes, not 0"),
@@ -54,7 +54,7 @@ def test_conversation_must_match_protocol():
         Load.of_url("http://127.0.0.1:8000/", protocol="websocket")
     assert Conversation("echo", "script", script=Script(SEND)).script == Script(SEND)
     for dialect, script in (("script", None), ("plain", Script(SEND))):
-        with pytest.raises(ValueError, match="only the dialect script must have a script"):
+        with pytest.raises(ValueError, match="a script and the dialect script need each other"):
             Conversation("echo", dialect, script=script)
 
 

@@ -18,10 +18,10 @@ NOT_ENCODED = "^path: .*percent-encoded"
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ({"name": ""}, r"^name: must be a line of text"),
+        ({"name": ""}, r"^name: must be a line of text, not ''"),
         ({"name": "a\nb"}, r"^name: "),
         ({"method": "get"}, r"^method: must be one of GET, HEAD, POST"),
-        ({"method": "G\nT"}, r"^method: must be one of GET"),
+        ({"method": "G\nT"}, r"^method: must be one of GET, .*, not 'G\\nT'"),
         ({"path": "async/"}, r"^path: must start with '/', not 'async/'"),
         ({"path": "/\r\n"}, NOT_ENCODED),
         ({"path": "/a b"}, NOT_ENCODED),
@@ -32,11 +32,11 @@ NOT_ENCODED = "^path: .*percent-encoded"
         ({"headers": (("X", "日"),)}, r"^headers: X: its value is not .*Latin-1 text$"),
         ({"headers": (("Content-Length", "3"),)}, r"^headers: Content-Length is set by the load generator"),
         ({"headers": (("Host", "a"), ("host", "b"))}, r"^headers: Host occurs twice"),
-        ({"weight": 0}, r"^weight: must be a number above 0"),
-        ({"weight": -1}, r"^weight: must be a number above 0"),
-        ({"weight": math.nan}, r"^weight: must be a number above 0"),
-        ({"weight": math.inf}, r"^weight: must be a number above 0"),
-        ({"status": 101}, r"^status: must be a final status"),
+        ({"weight": 0}, r"^weight: must be a number above 0 .*, not 0$"),
+        ({"weight": -1}, r"^weight: must be a number above 0 .*, not -1$"),
+        ({"weight": math.nan}, r"^weight: must be a number above 0 .*, not nan$"),
+        ({"weight": math.inf}, r"^weight: must be a number above 0 .*, not inf$"),
+        ({"status": 101}, r"^status: must be a final status from 200 to 599, not 101"),
     ],
 )
 def test_invalid_request_is_refused(values, says):

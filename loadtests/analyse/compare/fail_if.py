@@ -45,9 +45,8 @@ def parse(text: str) -> Rule:
 def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Return the comparisons that break the rule, because their change is significant and above the threshold.
 
-    If a rule forbids slower setups, a setup that fails, loses messages or can't sustain the rate breaks the rule,
-    even if the threshold is high.
-    Noise breaks the rule in at most 5% of all runs, however many comparisons there are.
+    If a rule forbids slower setups, a setup that fails, loses messages or can't sustain the rate breaks the rule, even
+    if the threshold is high. Noise breaks the rule in at most 5% of all runs, however many comparisons there are.
     """
     return [one for one in comparisons if _breaks(rule, one)]
 

@@ -54,8 +54,8 @@ class Row:
     """The values of all setups in one metric of one test. ``samples`` contains the values by label.
 
     The labels in ``baselines`` are copies of one setup, so their values in a block are averaged. Values that are lower
-    bounds (``bounds``) aren't used to estimate the noise, because they show how much the load generator varies instead
-    of the setup.
+    bounds (``bounds``) aren't used to estimate the noise, because they vary with the load generator, not with the
+    setup.
     """
 
     def __init__(self, samples: Mapping[str, Sample], baselines: Sequence[str], bounds: Bounds | None = None) -> None:

@@ -46,7 +46,7 @@ def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: 
 
 
 def _within(results: Results, labels: list[str], run: str) -> Compared:
-    """Compare setups of one run by block.
+    """Compare setups of one run, paired by block.
 
     Without ``labels``, compare the study's pairs. If the study has no pairs, compare its variants with the baseline.
     """

@@ -108,7 +108,7 @@ THROUGHPUT = Kind(
     heading="Throughput of echoes",
     about=(
         "Messages that came back per second. In a closed loop, each connection waits for its echo before the next "
-        "message, so a slow server gets fewer messages. Read its response times as part of its throughput."
+        "message, so a slow server gets fewer messages. So a longer response time lowers the throughput."
     ),
     caption="Throughput: {what}",
     columns={MESSAGES_PER_S: "messages/s", P50: "p50, ms", P99: "p99, ms", DELIVERED: "came back, %"},

@@ -43,7 +43,10 @@ Silent = Annotated[
     int, Meta(ge=0, le=MAX_CONNECTIONS, description="The number of additional connections that send nothing.")
 ]
 Waits = Annotated[bool, Meta(description="Whether views wait on purpose, so that full cores aren't expected.")]
-_WAITING_PATHS = ("/wait", "/async/wait")  # paths of views that wait, in addition to the paths of views that fetch
+_WAITING_PATHS = (
+    "/wait",
+    "/async/wait",
+)  # paths of the sample project's views that wait, in addition to views that fetch
 _FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")], NEEDED)}
 
 

@@ -184,7 +184,7 @@ def arrows(base: alt.Chart, scale: alt.Scale, paint: Any, upright: bool = False,
 
 
 def scale_for(numbers: Iterable[float]) -> alt.Scale:
-    """Return a scale that starts at zero, or a logarithmic scale if the numbers span a factor of SEVERAL_DECADES."""
+    """Return a scale that starts at zero, or a logarithmic scale if the numbers span SEVERAL_DECADES or more."""
     positive = [number for number in numbers if number > 0]
     low, high = min(positive, default=1.0), max(positive, default=1.0)
     if high / low < SEVERAL_DECADES:

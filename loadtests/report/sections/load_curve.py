@@ -57,7 +57,7 @@ def _chart(results: Results, steps: LoadCurve) -> Iterator[Chart]:
     blocks = span([count for _, test in steps for count in points.valid_blocks(results, test)], "block")
     yield Chart(
         f"over-load-{first.name}",
-        f"{time.capitalize()} over load. A line has no point at a load if the setup failed or has no figure for it."
+        f"{time.capitalize()} over load. A line has no point at a load where the setup failed or has no figure."
         f"{points.whisker_note(rows)}",
         f"{time.capitalize()} in milliseconds over {step.axis}, {first.short_description}. "
         f"{_in_words(results, steps, rows)}.",

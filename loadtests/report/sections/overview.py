@@ -130,7 +130,7 @@ def _services(results: Results) -> str:
 def _client(client: OtherClient) -> str:
     return (
         f"An equal share of the load came from {client.address}: {machine_in_short(client.machine)}. From this "
-        f"machine, {_network(client)}. The clock was known to within {number(client.clock_uncertainty_ms)} ms."
+        f"client, {_network(client)}. Its clock was known to within {number(client.clock_uncertainty_ms)} ms."
     )
 
 

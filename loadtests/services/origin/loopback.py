@@ -69,7 +69,7 @@ async def fetched(url: str, own_port: int) -> bytes:
 
     target = parse(url)
     if (target.address, target.port) == (ADDRESS, own_port):
-        raise UserError(f"must not be an address of this origin, such as {url}")
+        raise UserError(f"must not be an address of this origin, but is {url}. Use the URL of another server")
     try:
         status, body = await asyncio.wait_for(_answer(target), WITHIN_S)
     except TimeoutError:

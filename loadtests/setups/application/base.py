@@ -123,7 +123,7 @@ class Application:
         if self.own and setup.interface == "asgi-layer":
             return "it needs the sample project's channel layer settings"
         lifespan = {"lifespan"} if served.lifespan and setup.interface == "asgi" else set()
-        if why := setup.refuses({"forwarded", *lifespan} if any(map(_is_forwarded, self.headers)) else lifespan):
+        if why := setup.refuses({"forwarded", *lifespan} if self.forwarded else lifespan):
             return why
         if not (served.wsgi if setup.interface == "wsgi" else served.asgi):
             return (
@@ -168,6 +168,11 @@ class Application:
             return "it serves WSGI, which has no WebSockets"
         return setup.refuses({WEBSOCKET}) if WEBSOCKET in setup.cannot else None
 
+    @property
+    def forwarded(self) -> bool:
+        """Whether the added headers contain a header of a proxy."""
+        return any(name.lower().startswith(("x-forwarded-", "forwarded")) for name, _ in self.headers)
+
     def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
         """Add the project's host and headers to requests, except to requests with a header of the same name."""
         added = ((("Host", self.host),) if self.host else ()) + self.headers
@@ -199,10 +204,6 @@ class Application:
         if ended.status:
             why = reason_of(ended.errors or ended.printed)
             raise UserError(f"{shown!r} failed (exit status {ended.status}): {why}")
-
-
-def _is_forwarded(header: tuple[str, str]) -> bool:
-    return header[0].lower().startswith(("x-forwarded-", "forwarded"))
 
 
 def entry_first(env: Mapping[str, str]) -> str:

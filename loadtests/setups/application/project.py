@@ -373,9 +373,8 @@ def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, a
         place = place_of(ended.errors, directory)
         where = f" ({place})" if place else ""
         reason = reason_of(ended.errors)
-        module = re.search(r"No module named '([^'.]+)", reason)
-        foreign = module is not None and not (directory / module[1]).exists()
-        hint = "; if another Python has this package, pass the path of this Python with --python" if foreign else ""
+        missing = re.search(r"No module named '[^'.]+'", reason)  # not a missing part of an installed package
+        hint = "; if another Python has this package, pass the path of this Python with --python" if missing else ""
         raise UserError(f"{directory}: the project does not load with {python}: {reason}{where}{hint}")
     lines = [line for line in ended.printed.splitlines() if line.startswith(MARK)]
     if not lines:

@@ -18,9 +18,9 @@ more_hosts = (os.environ.get("BENCH_BIND"), *os.environ.get("ALLOWED_HOSTS", "")
 ALLOWED_HOSTS += [host for host in more_hosts if host]
 
 # Applications, middleware and templates are the defaults of `django-admin startproject`, because most projects run
-# them, but without the admin site and static files. The middleware doesn't access the database, because Django loads
-# sessions, users and messages at their first use. All these defaults cost time. Under ASGI, each synchronous middleware
-# costs a change of thread, as in most projects.
+# them. Only the admin site and static files are left out. The middleware doesn't access the database, because Django
+# loads sessions, users and messages at their first use. All these defaults cost time. Under ASGI, each synchronous
+# middleware costs a change of thread, as in most projects.
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -60,5 +60,5 @@ def test_overload_without_queue_is_ignored(answered):
 
 
 @pytest.mark.parametrize(("late", "low", "high"), [(0.2, 1005, 1250), (1.0, 950, 1050), (4.0, 800, 990)])
-def test_late_requests_improve_the_estimate(late, low, high):
+def test_late_requests_determine_the_estimate(late, low, high):
     assert low < believing((1000.0, counted(late, 1000.0))).capacity < high

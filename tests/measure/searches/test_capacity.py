@@ -179,7 +179,7 @@ def test_finished_search_refuses_probes():
     ("fields", "says"),
     [
         ({"start_rate": 0.5}, "capacity: the start rate, 0.5"),
-        ({"max_rate": 0.5}, "capacity: the highest rate must be from"),
+        ({"max_rate": 0.5}, "capacity: the highest rate must be from 1 to 1,000,000, not 0.5"),
         ({"precision": 0}, "capacity: the precision, 0"),
         ({"min_rate": 0}, "capacity: the start rate"),
         ({"max_s": 31}, "a probe at 100 requests/s and its confirmation take 32 s, but only 31 s are"),

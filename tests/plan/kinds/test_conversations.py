@@ -86,7 +86,7 @@ def test_auto_rate_depends_on_slowest_setup(kind, finds_it):
     ("consumer", "prefix", "dialect"),
     [("async", "/ws/", "plain"), ("sync", "/ws/sync/", "plain"), ("json", "/ws/json/", "json")],
 )
-def test_consumer_determines_path_prefix(consumer, prefix, dialect):
+def test_consumer_determines_prefix_and_feature(consumer, prefix, dialect):
     test = conversing("echo", consumer=consumer)
     load = load_of(test)
     assert (load.conversation.prefix, load.conversation.dialect, load.requests[0].path) == (prefix, dialect, prefix)

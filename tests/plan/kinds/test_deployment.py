@@ -85,7 +85,7 @@ def test_losses_are_reported_by_kind(tried):
     assert found == {"refused": 5, "reset": 4, "502/503": 5, "timed out": 3, "other": 2}
 
 
-def test_earlier_seconds_are_not_disturbed(tried):
+def test_disturbed_seconds_are_counted_after_start(tried):
     assert disturbed_s(tried()) == 0
     two_phases = (second(3, p50_ms=900.0), second(8, ok=39, errors=1), second(9, ok=0, p50_ms=None))
     assert disturbed_s(tried(*two_phases)) == 3

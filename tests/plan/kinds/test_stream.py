@@ -175,7 +175,7 @@ def test_unreliable_stream_metrics_are_unknown(tried):
     assert EVENTS.count(without) == 0
 
 
-def test_memory_is_its_largest_growth(tried):
+def test_memory_per_stream_is_growth(tried):
     master, worker = (
         Process("web", "web", pid, 1.0, peak, peak - 1, 10, idle_rss_mb=idle)
         for pid, peak, idle in ((1, 20.0, 20.0), (2, 60.0, 50.0))

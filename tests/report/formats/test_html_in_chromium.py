@@ -16,6 +16,8 @@ from tests.report.changed import replaced
 
 pytestmark = NEEDS_CHROMIUM
 
+# The page's policy forbids scripts, so the copy has none. Without it, the copy could load everything it refers to.
+POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">"""
 PROBE = """
 const errors = [];
 addEventListener("error", (event) => errors.push(event.message));
@@ -58,7 +60,7 @@ def opened(run_builder, tmp_path_factory):
         run = run_builder(tmp_path_factory.mktemp("chromium"))(**shape)
         reports.write(run)
         text = (run.path / "report.html").read_text(encoding="utf-8")
-        framed = html.escape(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
+        framed = html.escape(text.replace(POLICY, "").replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
         page = run.path / "probed.html"
 
         @functools.cache

@@ -69,7 +69,7 @@ def test_thread_limit_appears_in_verdicts(results):
     assert known <= set(summary(results)[0])
 
 
-def test_leaving_clients_have_own_table(build_run):
+def test_leaving_and_slow_clients_have_tables(build_run):
     tests = (a_test("stream", "leaving", leave="1s", **STREAM), a_test("stream", "slow", slow=5, **STREAM))
 
     def change(label, test, _block, result):

@@ -70,7 +70,11 @@ LONG = {"stages": [{"at": 0}], "body": "a" * MAX_RECIPE_BYTES}
     [
         (b"", 400, "add_recipe: not valid JSON: "),
         ({}, 400, "add_recipe: stages: is missing. It must be a list that is not empty"),
-        ([EVERYTHING, {"stages": [{"at": "-1s"}]}], 400, "add_recipe: recipes[2].stages[1].at: must be a time"),
+        (
+            [EVERYTHING, {"stages": [{"at": "-1s"}]}],
+            400,
+            "add_recipe: recipes[2].stages[1].at: must be a time of 0 or more, not '-1s'",
+        ),
         (LARGE, 400, "the bodies together: 80 MB; at most 64 MB are allowed (bodies are kept in memory)"),
         (LONG, 413, "a recipe can have at most 0.5 MB; write a large body as its size: <<20mb>>"),
     ],

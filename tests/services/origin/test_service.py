@@ -93,4 +93,6 @@ def test_taken_port_is_a_clear_error(refused, tmp_path):
     recipe = tmp_path / "loop.json"
     recipe.write_text(json.dumps({"origin": f"http://127.0.0.1:{port}/", "stages": [{"at": 0}]}))
     says = refused("origin", recipe, "--port", port)
-    assert says.startswith("error: the recipe of /*: origin: must not be an address of this origin, such as ")
+    assert says.startswith(
+        f"error: the recipe of /*: origin: must not be an address of this origin, but is http://127.0.0.1:{port}/"
+    )

@@ -237,4 +237,4 @@ def test_origin_does_not_fetch_from_itself(play, name):
 
     status, _, words = play(OK, talk)
     assert status == 400
-    assert f"must not be an address of this origin, such as http://{name}" in words.decode()
+    assert f"must not be an address of this origin, but is http://{name}:" in words.decode()

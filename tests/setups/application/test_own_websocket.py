@@ -83,7 +83,7 @@ NOT_A_COOKIE = "--ws-cookie: write a name and its value as a browser sends them:
         ({"path": "/ws/"}, r"--ws-path also needs --ws-send: --ws-path /ws/chat/ --ws-send .*\$ID"),
         ({"cookie": ["a=b"]}, "--ws-cookie also needs --ws-path"),
         ({**GIVEN, "path": "ws/chat/"}, "--ws-path: must start with '/', not 'ws/chat/'"),
-        ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: must be percent-encoded"),
+        ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: '/ws/a b/' must be percent-encoded"),
         ({**GIVEN, "header": ["hunter2"]}, "--ws-header: write a name, a colon and a value: 'X-Token: abc'"),
         ({**GIVEN, "header": ["X Y: hunter2"]}, "--ws-header: .*X Y"),
         ({**GIVEN, "header": ["Sec-WebSocket-Protocol: a"]}, "For a subprotocol, use --ws-subprotocol"),
