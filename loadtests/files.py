@@ -45,6 +45,12 @@ def read(path: Path, most: int, pipes: bool = False) -> bytes:
     return content
 
 
+def from_here(path: Path) -> str:
+    """Return a path for a message: relative if it is in the working directory, otherwise absolute."""
+    path = path.absolute()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
 def inside(folder: Path, name: str) -> Path:
     """Return the real path of a file that another file in ``folder`` names.
 

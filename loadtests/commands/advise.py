@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +12,7 @@ from loadtests.commands import completion
 from loadtests.commands.console import fail, look_first, out, say, waiting
 from loadtests.commands.options import Anyway, OutputFolder, Own, Seed, given, with_own_project
 from loadtests.errors import UserError
+from loadtests.files import from_here
 from loadtests.formatting import plural
 from loadtests.records.decode import duration
 
@@ -98,7 +98,7 @@ def _require_no_setup_options(context: typer.Context) -> None:
 def _headline(search: KnobSearch, execution: Execution) -> str:
     """Describe the search: its candidates, its maximum number of trials, its duration and its folder."""
     knobs = [f"{knob} {', '.join(values)}" for knob, values in search.sweep.knobs.items()]
-    where = os.path.relpath(execution.run.path)
+    where = from_here(execution.run.path)
     return (
         f"{search.study.title}: {'; '.join(knobs)}\nat most {plural(search.trials, 'trial')}, about "
         f"{search.seconds / 60:.1f} minutes, into {where}"

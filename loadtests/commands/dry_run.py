@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from loadtests.commands.console import fail, out, say
+from loadtests.files import from_here
 from loadtests.formatting import plural
 from loadtests.plan.sweep import environment
 from loadtests.report.terminal_tables import grid, print_grid
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def print_dry_run(found: DryRun) -> None:
     """Print the plan. Exit with status 1 if the run could not start."""
-    where = os.path.relpath(found.folder)
+    where = from_here(found.folder)
     trials = f"{plural(len(found.order), 'trial')} in {plural(found.blocks, 'block')}"
     out.print(Text(found.study.title, style="bold"))
     say(f"{trials}, about {found.seconds / 60:.1f} minutes, into {where}")

@@ -84,6 +84,13 @@ PROJECT: dict[str, Any] = {
     "header": Annotated[
         Texts, typer.Option(help="Header of every request: 'X-Forwarded-Proto: https'; may be repeated.")
     ],
+    "ticket": Annotated[
+        Text,
+        typer.Option(
+            help="Request whose answer contains the $TICKET of a WebSocket's or event stream's path: "
+            "'POST /tickets/ .ticket'."
+        ),
+    ],
 }
 WEBSOCKETS: dict[str, Any] = {
     "ws_path": Annotated[Text, typer.Option(help="Path of the project's WebSocket endpoint: /ws/chat/.")],
@@ -94,10 +101,6 @@ WEBSOCKETS: dict[str, Any] = {
     "ws_match": Annotated[Text, typer.Option(help="Text that a delivered message contains; $ID by default.")],
     "ws_ready": Annotated[
         Text, typer.Option(help="Text of the message that makes a connection ready. Without it, it is ready at once.")
-    ],
-    "ws_ticket": Annotated[
-        Text,
-        typer.Option(help="Request whose answer contains $TICKET, before each handshake: 'POST /tickets/ .ticket'."),
     ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake: 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ from loadtests.commands import completion
 from loadtests.commands.console import data, err, fail, out, say, waiting
 from loadtests.commands.options import Own, Variants, with_own_project
 from loadtests.errors import UserError
+from loadtests.files import from_here
 
 
 @with_own_project
@@ -52,7 +52,7 @@ def command(
         documents.append(document)
         if why := page.too_few(document):
             few.append(f"{document['setup']}: {why}")
-            say(f"the unfinished profile is in {os.path.relpath(folder)}")
+            say(f"the unfinished profile is in {from_here(folder)}")
         else:
             _print(folder, document)
     if few:
@@ -74,5 +74,5 @@ def _print(folder: Path, document: dict[str, Any]) -> None:
     out.print()
     for sentence in page.summary(document):
         say(sentence)
-    where = os.path.relpath(folder)
+    where = from_here(folder)
     say(f"results and flame graphs: {where}; open its .speedscope.json files in https://www.speedscope.app")

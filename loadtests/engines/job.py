@@ -50,6 +50,7 @@ def _request(request: Request, body: bytes | None) -> dict[str, Any]:
         "status": request.status,
         "expectBody": _base64(body),
         "closes": request.closes,
+        "ticket": request.ticket,
     }
 
 

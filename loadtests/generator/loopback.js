@@ -17,7 +17,7 @@ export async function serve(/** @type {(socket: Socket) => void} */ onConnection
   const { port } = /** @type {AddressInfo} */ (server.address());
   return {
     origin: `http://127.0.0.1:${port}`,
-    request: { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null, closes: false },
+    request: { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null, closes: false, ticket: '' },
     close: () => server.close(),
   };
 }

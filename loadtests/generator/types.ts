@@ -52,6 +52,7 @@ export interface Request {
   status: number;
   expectBody: string | null; // base64, or null if the body isn't checked
   closes: boolean;  // whether the request uses a separate connection
+  ticket: string; // the request for $TICKET in the path, which a WebSocket or event stream sends first; or empty
 }
 
 /** The messages and connections of a load over WebSockets. */
@@ -77,7 +78,6 @@ export interface Script {
   send: string;
   match: string;
   subprotocols: string[]; // the subprotocols that the handshake offers
-  ticket: string; // the way to request a ticket for each connection, or an empty string
 }
 
 /** A part of a load, with a start and a duration. Connections stay open between slices. */
@@ -352,7 +352,7 @@ export interface Target {
   path: string;
   headers: string[]; // name, value, name, value, ...
   subprotocols: string[];
-  ticket?: string; // the way to request a ticket, for $TICKET in the path
+  ticket: string; // Request.ticket
   compression: boolean; // offered
   masking: boolean;
   traffic: Traffic; // the counts of all WebSockets of a load

@@ -286,7 +286,8 @@ class _Checker:
         """Send a message over the user's WebSockets, if the project defines any and the setup supports them."""
         own = self.application.websocket
         if own is not None and self.application.refused(setup, [WEBSOCKET]) is None:
-            request, conversation = own.request(self.application.host), own.scripted(Conversation("echo"))
+            [request] = self.application.addressed([own.request(self.application.host)])
+            conversation = own.scripted(Conversation("echo"))
             self.result.websocket_failures[setup.name] = scripted.verified(server, request, conversation)
 
     def send_cases(self, chosen: Sequence[Setup], start: Start) -> None:

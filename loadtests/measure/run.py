@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import datetime
 import itertools
-import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from enum import Enum
@@ -16,6 +15,7 @@ from loadtests.analyse.compare.within import widest_interval
 from loadtests.analyse.reasons import is_setups_own, is_unverified
 from loadtests.analyse.results import Results
 from loadtests.engines.base import OnSecond
+from loadtests.files import from_here
 from loadtests.formatting import plural
 from loadtests.measure.bench import Bench
 from loadtests.measure.contention import ContentionWatch, spoiled_whole
@@ -106,7 +106,7 @@ class Execution:
         """A description of the run: its title, number of trials, estimated duration and folder."""
         record = self.run.record
         trials = f"{plural(len(self.order), 'trial')} in {plural(self.blocks, 'block')}"
-        where = os.path.relpath(self.run.path)
+        where = from_here(self.run.path)
         lines = [self.study.title, f"{trials}, about {self.seconds / 60:.1f} minutes, into {where}"]
         for one in record.left_out:
             lines.append(f"skipped: {one.label}{f', {one.test}' if one.test else ''}: {one.why}")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import dataclasses
+import http.client
 import secrets
 import time
 from collections.abc import Sequence
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from loadtests.errors import quoted
 from loadtests.serve.serving import Serving
 from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 from loadtests.workload import Conversation, Request
-from loadtests.workload.script import ID, ROOM, TICKET, Script
+from loadtests.workload.script import ID, ROOM, Script
 
 WITHIN_S = 5.0  # time limit for each expected message
 CLOSES_WITHIN_S = 1.0  # time limit for the server to close the connection after a handshake without a subprotocol
@@ -54,10 +55,9 @@ class _Broken(Exception):
 
 def _talk(running: Serving, request: Request, path: str, script: Script, identity: str) -> None:
     origin = next((value for name, value in request.headers if name.lower() == "origin"), running.url)
-    if script.ticket:
-        path = path.replace(TICKET, _ticket(running, request, script.ticket))
-    handshake = Handshake(path, origin, script.subprotocols, request.headers)
     try:
+        path = running.with_ticket(dataclasses.replace(request, path=path), WITHIN_S).path
+        handshake = Handshake(path, origin, script.subprotocols, request.headers)
         with WebsocketClient(running.url, handshake, WITHIN_S) as client:
             _require_offered(client, script.subprotocols)
             for text in script.first:
@@ -74,24 +74,10 @@ def _talk(running: Serving, request: Request, path: str, script: Script, identit
         raise _Broken(f"the server {_ended(ended)} before a message was delivered") from None
     except TimeoutError:
         raise _Broken(f"the handshake was not answered within {WITHIN_S:g} s") from None
+    except http.client.HTTPException as error:
+        raise _Broken(str(error)) from None
     except OSError as error:
         raise _Broken(f"the server can't be reached: {error.strerror or error}") from None
-
-
-def _ticket(running: Serving, handshake: Request, ticket: str) -> str:
-    """Request a ticket with the headers of the handshake."""
-    method, path, place = ticket.split(" ")
-    body = b"" if method == "POST" else None
-    given = running.ask(Request("ticket", method, path, handshake.headers, body), WITHIN_S)
-    try:
-        value = json.loads(given.body)
-        for key in filter(None, place.split(".")):
-            value = value[key]
-    except (ValueError, LookupError, TypeError):
-        value = None
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise _Broken(f"{method} {path} answered {given.status} without a ticket")
-    return quote(str(value), safe="")
 
 
 def _require_offered(client: WebsocketClient, offered: Sequence[str]) -> None:

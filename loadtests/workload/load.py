@@ -13,7 +13,7 @@ from loadtests.errors import UserError
 from loadtests.formatting import plural
 from loadtests.workload.conversation import MAX_CONNECTIONS, Conversation
 from loadtests.workload.event_streams import PROTOCOL, EventStreams
-from loadtests.workload.request import Request, Workload
+from loadtests.workload.request import TICKET, Request, Workload
 from loadtests.workload.secrets import without_login
 from loadtests.workload.users import Users
 
@@ -168,6 +168,8 @@ class Load:
                 f"conversations and the protocol websocket need each other. The protocol is {self.protocol}"
             )
         if talk is None:
+            if any(request.ticket for request in self.requests):
+                raise UserError(f"{TICKET} only works in the paths of WebSockets and event streams")
             return
         if len(self.requests) != 1 or self.recorded:
             raise ValueError("a conversation has exactly one request, for its handshakes")

@@ -29,6 +29,7 @@ MAX_RECORDED = 100_000  # maximum number of sends in a replay, because run.json 
 
 MAX_BODY_BYTES = 32_000_000  # the maximum in a workload, because run.json contains bodies that aren't in files
 
+TICKET = "$TICKET"
 PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, because clients never send fragments
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110, 5.5
@@ -57,6 +58,8 @@ class Request:
         status: The expected status.
         body_file: The file that contains the ``body``, which isn't stored in the run folder in that case.
         closes: Whether the request uses a separate connection, which closes after the answer.
+        ticket: The request for ``$TICKET`` in the path: a method, a path, and the ticket's place in the answer's JSON
+            object. WebSockets and event streams send this request for each connection.
 
     Raises:
         UserError: If a value isn't valid.
@@ -71,6 +74,7 @@ class Request:
     status: int = 200
     body_file: BodyFile | None = None
     closes: bool = False
+    ticket: str = ""
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -95,6 +99,8 @@ class Request:
             raise UserError(f"weight: must be a number above 0 and at most {HEAVIEST:g}, not {self.weight:g}")
         if not 200 <= self.status <= 599:
             raise UserError(f"status: must be a final status from 200 to 599, not {self.status}")
+        if self.ticket and re.fullmatch(r"(GET|POST) /\S* \.[\w.-]+", self.ticket) is None:
+            raise UserError(f"--ticket: must look like 'POST /tickets/ .ticket', not {self.ticket!r}")
 
     def with_file(self, path: Path) -> Request:
         """Return the request with the content of a file as its body.
@@ -137,8 +143,9 @@ class Request:
         values = {**dataclasses.asdict(self), "headers": [list(pair) for pair in self.headers]}
         of_file = values.pop("body_file")
         kept = {"body_file": of_file} if of_file else encoded(self.body)
-        if not self.closes:
-            del values["closes"]  # so that requests without this feature have the same digest as in older runs
+        for name in ("closes", "ticket"):
+            if not values[name]:
+                del values[name]  # so that requests without this feature have the same digest as in older runs
         return {**values, "body": None, "body_base64": None, **kept}
 
     @classmethod

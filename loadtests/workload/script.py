@@ -11,7 +11,6 @@ from loadtests.errors import UserError, quoted
 SCRIPT = "script"  # name of the dialect
 ID = "$ID"
 ROOM = "$ROOM"
-TICKET = "$TICKET"
 LIKE_JSON = ("{", "[")  # a text that starts with one of these characters should be JSON
 SUBPROTOCOL = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token of RFC 9110, 5.6.2
 SHOWN = "3f09ac81:7:12:xxxx"  # an example of an id. Ids need no escapes in JSON or HTML
@@ -30,8 +29,6 @@ class Script:
         match: A received message with this text counts as a delivery. The text must contain ``$ID``.
         ready: A connection is ready after a message with this text, or immediately if the text is empty.
         subprotocols: The subprotocols of the handshake, which may contain a secret.
-        ticket: The request for ``$TICKET`` in the path: a method, a path, and the ticket's place in the answer's JSON
-            object.
 
     Raises:
         UserError: If a text can't be sent, or doesn't identify a delivery.
@@ -42,7 +39,6 @@ class Script:
     match: str = ID
     ready: str = ""
     subprotocols: tuple[str, ...] = ()
-    ticket: str = ""
 
     def __post_init__(self) -> None:
         if ID not in self.send:
@@ -57,8 +53,6 @@ class Script:
                 raise UserError(f"{option} {quoted(text)}: only a line of ASCII can be sent; {others}")
         for option, text in (("--ws-send", self.send), *(("--ws-first", text) for text in self.first)):
             _require_json(option, text)
-        if self.ticket and re.fullmatch(r"(GET|POST) /\S* \.[\w.-]+", self.ticket) is None:
-            raise UserError(f"--ws-ticket {quoted(self.ticket)}: write it as 'POST /tickets/ .ticket'")
         for name in self.subprotocols:
             if re.fullmatch(SUBPROTOCOL, name) is None:  # not shown, because it may be a secret
                 raise UserError("--ws-subprotocol: write one word, such as graphql-ws. Repeat the option for others")

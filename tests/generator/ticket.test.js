@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 
-import { ticketOf } from '../../loadtests/generator/websocket/ticket.js';
+import { withTicket } from '../../loadtests/generator/ticket.js';
 
 /** Return the ticket that a client reads from a server's answer `body`. */
 async function ticketFrom(body, place = '.ticket') {
@@ -10,7 +10,7 @@ async function ticketFrom(body, place = '.ticket') {
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   try {
     const { port } = server.address();
-    return await ticketOf({ host: '127.0.0.1', port, headers: [] }, `POST /tickets/ ${place}`);
+    return await withTicket({ host: '127.0.0.1', port, headers: [] }, `POST /tickets/ ${place}`, '$TICKET');
   } finally {
     server.close();
   }

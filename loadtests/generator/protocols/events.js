@@ -5,8 +5,10 @@ import { randomUUID } from 'node:crypto';
 
 import { nowMs } from '../clock.js';
 import { EventScanner } from '../event_scanner.js';
+import { addressOf } from '../loopback.js';
 import { readDelay } from '../read_delay.js';
 import { EventStreams, StreamsTogether } from '../streams.js';
+import { withTicket } from '../ticket.js';
 import { HttpConnection, protocol as http } from './http.js';
 
 /** @import { Socket } from 'node:net' */
@@ -28,10 +30,19 @@ function asked(job, streams) {
   const { request, pauseMs, endings } = streams;
   const token = randomUUID();
   const exchange = exchangeOf(job, request);
-  return new EventStreams(streams, job.index, {
+  const pool = new EventStreams(streams, job.index, {
     connect: (owner) => new EventConnection(job, owner, pauseMs),
     send(connection, dueMs, number) {
-      connection.send(endings ? exchangeOf(job, noted(request, `${token}.${number}`)) : exchange, dueMs);
+      const next = endings ? noted(request, `${token}.${number}`) : request;
+      if (request.ticket === '') {
+        connection.send(endings ? exchangeOf(job, next) : exchange, dueMs);
+        return;
+      }
+      const server = { ...addressOf(job.origin), headers: request.headers, ca: job.ca };
+      withTicket(server, request.ticket, next.path).then(
+        (path) => pool.live.has(connection) && connection.send(exchangeOf(job, { ...next, path }), dueMs),
+        (error) => pool.onFailed(connection, nowMs(), { kind: 'other', text: `no ticket: ${error.message}` }),
+      );
     },
     endings(heard) {
       if (endings) {
@@ -40,6 +51,7 @@ function asked(job, streams) {
       }
     },
   });
+  return pool;
 }
 
 /** @param {Job} job @param {Request} request */

@@ -171,7 +171,7 @@ export class Pool {
     const { conversation, dialect, request, server } = this;
     // Without a prefix, open the request's own path.
     const path = conversation.prefix === '' ? request.path : dialect.path(conversation, endpoint, room);
-    return { ...server, path, headers: request.headers, ticket: conversation.script?.ticket };
+    return { ...server, path, headers: request.headers, ticket: request.ticket };
   }
 
   /** Return the k-th stream of this process. Its number is unique in the load. */

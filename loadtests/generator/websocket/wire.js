@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 
 import { failureOf } from '../loopback.js';
 import { readDelay } from '../read_delay.js';
+import { withTicket } from '../ticket.js';
 import { deflate, inflate } from './deflate.js';
 import { CLOSE, FrameReader, isValidText, PING, PONG, TEXT, Violation } from './frames.js';
 import { Handshake, NotOpened } from './handshake.js';
-import { ticketOf } from './ticket.js';
 import { frame } from './write_frame.js';
 
 /** @import { Socket } from 'node:net' */
@@ -15,7 +15,6 @@ import { frame } from './write_frame.js';
 
 // All connections share this read buffer, because the data is handled before the next read.
 const MEMORY = Buffer.allocUnsafeSlow(256 * 1024);
-const TICKET = '$TICKET'; // in the path
 const END_OF_HEAD = '\r\n\r\n';
 const LONGEST_HEAD = 16 * 1024;
 const CLOSED_WITHIN_MS = 2000; // after this time, the connection is cut
@@ -77,8 +76,8 @@ export class Wire {
       this.write(handshake.request);
       return;
     }
-    ticketOf(target, target.ticket).then(
-      (ticket) => this.state === OPENING && this.write(Buffer.from(handshake.request.toString('latin1').replace(TICKET, ticket), 'latin1')),
+    withTicket(target, target.ticket, handshake.request.toString('latin1')).then(
+      (text) => this.state === OPENING && this.write(Buffer.from(text, 'latin1')),
       (error) => this.fail({ kind: 'other', text: `no ticket: ${error.message}` }),
     );
   }

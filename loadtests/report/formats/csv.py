@@ -33,14 +33,13 @@ def csv_text(results: Results) -> str:
                 continue
             cell = results.cells[entry.label, test.name]
             measured = [trial.result for trial in cell.valid if trial.result]
-            counts = [
-                len(cell.valid),
-                len(cell.invalid),
-                len(cell.unverified),
+            trials = [len(cell.valid), len(cell.invalid), len(cell.unverified)]
+            requests = [
                 sum(result.sent for result in measured),
                 sum(result.ok for result in measured),
                 sum(sum(result.failed.values()) for result in measured),
             ]
+            counts = [*trials, *(requests if measured else [""] * len(requests))]
             values = [value for name in names for value in _figures(results, cell.label, cell.test, name)]
             values += ["" if (n := one.over(cell.valid)) is None else f"{n:.6g}" for one in counted.values()]
             writer.writerow([entry.label, entry.setup, test.name, *counts, *values])

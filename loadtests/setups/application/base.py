@@ -17,6 +17,7 @@ from loadtests.setups import WEBSOCKET, Setup, environment, interpreters, other_
 from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.setups.variants import parse_environment
 from loadtests.workload import Load, Request
+from loadtests.workload.request import TICKET
 
 PREPARED_WITHIN_S = 600.0
 ENTRY = Path(__file__).with_name("entry")  # the benchmark's entry points, which servers find through PYTHONPATH
@@ -42,6 +43,7 @@ class Application:
         websocket: The WebSockets of the user's project.
         lifespan: Whether the ASGI application needs the lifespan protocol.
         headers: Headers that are added to each request without a header of the same name.
+        ticket: ``Request.ticket`` of requests with ``$TICKET`` in the path.
         ssl_redirect: Whether SECURE_SSL_REDIRECT is on.
         alone: Whether only one setup of the project can run at the same time.
         writes_settings: Whether the servers write their effective settings to a file (entry/with_settings.py).
@@ -62,6 +64,7 @@ class Application:
     websocket: OwnWebsocket | None = None
     lifespan: bool = False
     headers: tuple[tuple[str, str], ...] = ()
+    ticket: str = ""
     ssl_redirect: bool = False
     alone: bool = False
     writes_settings: bool = False
@@ -174,15 +177,16 @@ class Application:
         return any(name.lower().startswith(("x-forwarded-", "forwarded")) for name, _ in self.headers)
 
     def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
-        """Add the project's host and headers to requests, except to requests with a header of the same name."""
+        """Add the project's host, headers and ticket to requests. A request's own header replaces an added header."""
         added = ((("Host", self.host),) if self.host else ()) + self.headers
 
-        def with_headers(request: Request) -> Request:
+        def complete(request: Request) -> Request:
             own = {name.lower() for name, _ in request.headers}
             missing = tuple((name, value) for name, value in added if name.lower() not in own)
-            return dataclasses.replace(request, headers=(*missing, *request.headers)) if missing else request
+            ticket = self.ticket if TICKET in request.path else ""
+            return dataclasses.replace(request, headers=(*missing, *request.headers), ticket=ticket)
 
-        return tuple(map(with_headers, requests))
+        return tuple(map(complete, requests))
 
     def prepare(self) -> None:
         """Run ``before`` once in each folder of the project, and end the processes that the command leaves running.

@@ -62,7 +62,7 @@ class OwnWebsocket:
         script = Script(
             send=given["send"],
             first=tuple(given.get("first", ())),
-            **{name: given[name] for name in ("match", "ready", "ticket") if name in given},
+            **{name: given[name] for name in ("match", "ready") if name in given},
             subprotocols=tuple(given.get("subprotocol", ())),
         )
         return cls(given["path"], script, tuple(given.get("header", ())), tuple(given.get("cookie", ())))

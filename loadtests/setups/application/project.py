@@ -52,8 +52,12 @@ class Options:
     before: str = ""
     host: str = ""
     header: Sequence[str] = ()
+    ticket: str = ""
     load_timeout: str = LOAD_TIMEOUT
     websocket: OwnWebsocket | None = None
+
+    def __post_init__(self) -> None:
+        Request("ticket", ticket=self.ticket)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options for run.json, with absolute paths and without secrets."""
@@ -248,6 +252,7 @@ def find(
             websocket=options.websocket,
             lifespan=served["lifespan"],
             headers=headers,
+            ticket=options.ticket,
             alone=bool(served["ports"]),
             ssl_redirect=served["ssl_redirect"],
         ),

@@ -100,6 +100,7 @@ def test_blocked_view_is_reported(command, small, monkeypatch):
 
 TICKETS = """
 import json, os, secrets
+from urllib.parse import parse_qs
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site1.settings")
 from django.core.asgi import get_asgi_application
 django, tickets = get_asgi_application(), set()
@@ -108,13 +109,20 @@ async def application(scope, receive, send):
         tickets.add(ticket := secrets.token_urlsafe())
         await send({"type": "http.response.start", "status": 200, "headers": []})
         return await send({"type": "http.response.body", "body": json.dumps({"ticket": ticket}).encode()})
-    if scope["type"] != "websocket":
+    if not scope["path"].startswith(("/ws/", "/events/")):
         return await django(scope, receive, send)
+    known = (ticket := parse_qs(scope["query_string"].decode())["ticket"][0]) in tickets
+    tickets.discard(ticket)
+    if scope["type"] == "http":
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200 if known else 403, "headers": headers})
+        for event in range(4):
+            await send({"type": "http.response.body", "body": b"data: %d\\n\\n" % event, "more_body": event < 3})
+        return
     await receive()
     await send({"type": "websocket.accept"})
-    if (ticket := scope["query_string"].decode().removeprefix("ticket=")) not in tickets:
+    if not known:
         return await send({"type": "websocket.close", "code": 4403})
-    tickets.remove(ticket)
     while (message := await receive())["type"] == "websocket.receive":
         await send({"type": "websocket.send", "text": message["text"]})
 """
@@ -126,16 +134,48 @@ rate = 20
 connections = 4
 duration = "500ms"
 """
+STREAMS = """
+setups = ["uvicorn"]
+blocks = 1
+[tests.stream]
+rate = 20
+streams = 4
+events = 4
+every = "50ms"
+duration = "500ms"
+"""
+TICKET = ("--ticket", "POST /ticket/ .ticket")
 
 
-def test_each_connection_has_its_own_ticket(command, small, tmp_path):
-    own = ("--app", small(files={"site1/asgi.py": TICKETS}), "--ws-path", "/ws/?ticket=$TICKET", "--ws-send", "$ID")
-    code, printed, _ = command("check", "uvicorn", *own)
+@pytest.fixture
+def measured(command, small, tmp_path):
+    """Return a function that measures a study with tickets, and returns the result of its only trial."""
+
+    def measured(study, *options):
+        (file := tmp_path / "study.toml").write_text(study)
+        own = ("--app", small(files={"site1/asgi.py": TICKETS}), *TICKET)
+        command("run", file, *own, *options, "--output", tmp_path / "run", "--ignore-busy")
+        [trial] = (tmp_path / "run" / "trials").glob("*.json")
+        return json.loads(trial.read_text())["result"]
+
+    return measured
+
+
+def test_websockets_have_their_own_tickets(command, small, measured):
+    talk = ("--ws-path", "/ws/?ticket=$TICKET", "--ws-send", "$ID")
+    code, printed, _ = command("check", "uvicorn", "--app", small(files={"site1/asgi.py": TICKETS}), *talk)
     assert code == 1
     assert "closed with 4403" in printed
-    (study := tmp_path / "echo.toml").write_text(STUDY)
-    folder = tmp_path / "run"
-    options = (*own, "--ws-ticket", "POST /ticket/ .ticket", "--output", folder, "--ignore-busy")
-    command("run", study, *options)
-    [trial] = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
-    assert (trial["result"]["ok"], trial["result"]["errors"]) == (10, {})
+    result = measured(STUDY, *talk)
+    assert (result["ok"], result["errors"]) == (10, {})
+
+
+def test_event_streams_have_their_own_tickets(measured):
+    result = measured(STREAMS, "--path", "/events/?ticket=$TICKET", "--path", "/")
+    assert result["streams"]["begun"] >= 4
+    assert result["streams"]["whole"] == result["streams"]["begun"]
+
+
+def test_other_requests_refuse_tickets(refused, small):
+    own = ("--app", small(), "--path", "/?ticket=$TICKET", *TICKET)
+    assert "$TICKET only works in the paths of WebSockets and event streams" in refused("run", *own, "--quick")

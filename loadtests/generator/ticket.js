@@ -1,42 +1,47 @@
-// Request a ticket, which the server issues before the handshake of a connection, as in 'POST /tickets/ .ticket'.
+// Request a ticket, which the server issues for one WebSocket or event stream, as in 'POST /tickets/ .ticket'.
 
-import { request } from 'node:http';
+import * as http from 'node:http';
+import * as https from 'node:https';
 
-/** @import { Target } from '../types.ts' */
+/** @import { Address } from './types.ts' */
+
+const TICKET = '$TICKET';
 
 const MAX_LENGTH = 65_536; // of an answer
 const WITHIN_MS = 10_000;
 
 /**
- * Request a ticket. In the example above, `.ticket` is the ticket's place in the JSON object of the answer.
+ * Request a ticket, and return a text with the ticket instead of `$TICKET`. In the example above, `.ticket` is the
+ * ticket's place in the JSON object of the answer.
  *
- * @param {Target} target
+ * @param {Address & { headers: string[], ca?: string | null }} server `ca` is the certificate of a server with TLS
  * @param {string} ticket the method, the path and the place
+ * @param {string} text
  * @returns {Promise<string>}
  */
-export function ticketOf({ host, port, headers }, ticket) {
+export function withTicket({ host, port, headers, ca }, ticket, text) {
   const [method, path, place] = ticket.split(' ');
   return new Promise((resolve, reject) => {
     const failed = (/** @type {string} */ what) => reject(new Error(`${method} ${path} ${what}`));
     const signal = AbortSignal.timeout(WITHIN_MS);
     const options = { host, port, method, path, headers: byName(headers), agent: false, signal };
-    const sent = request(options, (answer) => {
-      let text = '';
+    const sent = (ca ? https : http).request({ ...options, ca: ca ?? undefined }, (answer) => {
+      let body = '';
       answer.setEncoding('utf8');
       answer.on('data', (/** @type {string} */ part) => {
-        text += part;
-        if (text.length > MAX_LENGTH) {
+        body += part;
+        if (body.length > MAX_LENGTH) {
           failed(`answered more than ${MAX_LENGTH} characters`);
           sent.destroy();
         }
       });
       answer.on('error', fail);
       answer.on('end', () => {
-        const found = valueAt(text, place);
+        const found = valueAt(body, place);
         if (found === undefined) {
           failed(`answered ${answer.statusCode} without a ticket`);
         } else {
-          resolve(encodeURIComponent(found));
+          resolve(text.replace(TICKET, encodeURIComponent(found)));
         }
       });
     });
