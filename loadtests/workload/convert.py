@@ -6,6 +6,7 @@ import dataclasses
 import io
 import os
 import zipfile
+import zlib
 from pathlib import Path
 
 from loadtests import files
@@ -111,13 +112,16 @@ def _har(file: Path) -> str:
     content = _content(file)
     if not zipfile.is_zipfile(io.BytesIO(content)):
         return har.with_attached(_text(content), lambda name: _attached(file.parent / Path(name).name))
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        names = {one.filename for one in archive.infolist() if one.file_size < MAX_BYTES}
-        recording = next((name for name in sorted(names) if name.endswith(".har")), None)
-        if recording is None:
-            raise UserError(f"{file}: is a zip archive without a HAR file")
-        text = _text(archive.read(recording))
-        return har.with_attached(text, lambda name: archive.read(name) if name in names else None)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = {one.filename for one in archive.infolist() if one.file_size < MAX_BYTES}
+            recording = next((name for name in sorted(names) if name.endswith(".har")), None)
+            if recording is None:
+                raise UserError(f"{file}: is a zip archive without a HAR file")
+            text = _text(archive.read(recording))
+            return har.with_attached(text, lambda name: archive.read(name) if name in names else None)
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError):  # a RuntimeError for encrypted files
+        raise UserError(f"{file}: is a damaged or encrypted zip archive. Unpack it, and convert its HAR file") from None
 
 
 def _attached(file: Path) -> bytes | None:
@@ -139,5 +143,5 @@ def _content(file: Path) -> bytes:
 
 
 def _decoded(content: bytes) -> str:
-    # Bytes that aren't UTF-8 become characters that aren't valid in a path, so only their line is left out.
+    # Bytes that aren't UTF-8 become special characters, so the other lines remain readable.
     return content.decode("utf-8-sig", errors="surrogateescape")

@@ -204,14 +204,20 @@ def test_attached_body_file_is_read(har, entry):
         opened.write(file, "recording.har")
         opened.write(file.parent / "body.bin", "body.bin")
     assert convert("har", archive).workload.requests[0].body == b"a=1&b=2"
+    archive.write_bytes(archive.read_bytes().replace(b"a=1&b=2", b"a=1&b=3"))
+    with pytest.raises(UserError, match=r"all.zip: is a damaged or encrypted zip archive. Unpack it, and convert its"):
+        convert("har", archive)
 
 
 def test_recording_may_lack_times(har, entry):
-    file = har(entry(f"{SITE}/"))
+    file = har(entry(f"{SITE}/form/"), entry(f"{SITE}/form/", "POST", 302, body="a=1&b=2"), entry(f"{SITE}/"))
     recorded = json.loads(file.read_text())
-    del recorded["log"]["entries"][0]["startedDateTime"]
+    for minimal in recorded["log"]["entries"]:  # Playwright's minimal mode
+        del minimal["startedDateTime"], minimal["request"]["bodySize"]
     file.write_text(json.dumps(recorded))
-    assert requests(convert("har", file)) == [("GET", "/", 1, 200)]
+    found = convert("har", file)
+    assert requests(found) == [("GET", "/form/", 1, 200), ("POST", "/form/", 1, 302), ("GET", "/", 1, 200)]
+    assert found.workload.requests[1].body == b"a=1&b=2"
     with pytest.raises(UserError, match=r"was recorded without times. Leave out --keep-times"):
         convert("har", file, ConvertOptions(times=True))
 
