@@ -1,19 +1,21 @@
-"""Read requests from an access log in the common or combined format, the default of nginx, Apache and Gunicorn."""
+"""Read requests from an access log of a server, a proxy or a load balancer (see ``log_formats``)."""
 
 from __future__ import annotations
 
-import datetime
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from loadtests.errors import UserError
-from loadtests.workload.recorded import Sent, left_out
+from loadtests.formatting import series
+from loadtests.workload.har import UNESCAPED
+from loadtests.workload.log_formats import FORMATS, LogFormat
+from loadtests.workload.recorded import Sent, left_out, seconds
 from loadtests.workload.redaction import Redaction
 from loadtests.workload.request import PATH
 
-FORMATS = "common, combined, Gunicorn's default"
 WITHOUT_BODY = ("GET", "HEAD")
 MAX_LINE_CHARACTERS = 65_536  # servers refuse even much shorter requests
 MAX_REQUESTS = 2_000_000  # all requests are in memory at the same time
@@ -22,14 +24,8 @@ WHOLE = {206: 200, 304: 200}
 # The statuses in a log of requests without an answer: a visitor was slow (408), nginx closed the connection (444) or
 # could not read the request (494 to 497), or the visitor left (499, or 460 in the logs of Amazon's load balancer).
 UNANSWERED = {"408", "444", "460", "494", "495", "496", "497", "499"}
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-_QUOTED = r'"((?:[^"\\]|\\.)*)"'
-# The address (after the virtual host in one of Apache's formats), two names, the time, the request, the status and the
-# size.
-_LINE = re.compile(rf"(?:\S+ ){{2,3}}.*?\[([^\]]+)\] {_QUOTED} (\d{{3}}|-) (?:\d+|-)(?: .*)?")
-_TIME = re.compile(r"(\d\d)/(\w{3})/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)")
-_REQUEST = re.compile(r"([A-Z]+) (\S+)(?: HTTP/[\d.]+)?")
+# Hypercorn doesn't write "HTTP/". Daphne writes WSCONNECT and similar words instead of a WebSocket's method.
+_REQUEST = re.compile(r"((?!WS)[A-Z]+) (\S.*?)(?: (?:HTTP/)?[\d.]+)?")
 
 
 def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redaction) -> tuple[list[Sent], list[str]]:
@@ -46,6 +42,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
     """
     sent: list[Sent] = []
     unknown: list[int] = []
+    used: dict[str, str] = {}
     not_http = 0
     given_up: Counter[str] = Counter()
     others: Counter[str] = Counter()
@@ -54,12 +51,13 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
         if parsed is None:
             unknown += [number] if line.strip() else []
             continue
-        at, text, status = parsed
+        form, at, text, status = parsed
         if (match := _REQUEST.fullmatch(text)) is None:
             not_http += 1
         elif status in UNANSWERED:
             given_up[status] += 1
         elif match[1] in WITHOUT_BODY:
+            used[form.name] = form.lacks
             sent.append(Sent(at, match[1], _path(match[2], redaction), _status(status)))
         else:
             others[match[1]] += 1
@@ -70,10 +68,12 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
         raise UserError(f"{where}: is an empty access log")
     if unknown and not (skip_unknown and found):
         more = f" and {len(unknown) - 1:,} more are" if len(unknown) > 1 else " is"
-        skip = "; --skip-unknown leaves them out" if found else ""
-        raise UserError(f"{where}: line {unknown[0]}{more} in an unknown format ({FORMATS}){skip}")
+        formats = series([form.name for form in FORMATS])
+        step = "--skip-unknown leaves them out" if found else f"The known formats are {formats}"
+        raise UserError(f"{where}: line {unknown[0]}{more} in an unknown format. {step}")
     statuses = ", ".join(sorted(given_up))
     return list(_spread(sent)), [
+        *(f"the log contains no {lacks}, because {name} leaves them out" for name, lacks in used.items() if lacks),
         *left_out("in an unknown format", len(unknown)),
         *left_out("that are not HTTP", not_http),
         *left_out(f"that were not answered (status {statuses} in the log)", given_up.total()),
@@ -81,43 +81,42 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
     ]
 
 
-def _parsed(line: str) -> tuple[float, str, str] | None:
-    """Return the time, the request line and the status, or None if the text isn't a line of an access log."""
-    match = _LINE.fullmatch(line)
-    time = _TIME.fullmatch(match[1]) if match else None
-    if match is None or time is None or time[2] not in MONTHS:
-        return None
-    day, month, year, hour, minute, second, sign, zone_hours, zone_minutes = time.groups()
-    east = datetime.timedelta(hours=int(zone_hours), minutes=int(zone_minutes))
-    try:
-        zone = datetime.timezone(east if sign == "+" else -east)
-        moment = datetime.datetime(
-            int(year), MONTHS.index(month) + 1, int(day), int(hour), int(minute), min(int(second), 59), tzinfo=zone
-        )
-    except ValueError:
-        return None
-    return moment.timestamp(), match[2], match[3]
+def _parsed(line: str) -> tuple[LogFormat, float, str, str] | None:
+    """Return the format, time, request line and status, or None if the text isn't a line of an access log."""
+    for form in FORMATS:
+        if parts := form.parts(line):
+            try:
+                at = seconds(parts["time"]) if parts.get("time") else math.nan
+            except ValueError:
+                return None
+            method, target = parts.get("method"), parts.get("target")
+            return form, at, f"{method} {target}" if method and target else parts["request"], parts["status"]
+    return None
 
 
 def _path(target: str, redaction: Redaction) -> str:
     """Return the path and query of a request's target without secrets. The target may be a complete URL."""
     path = target
-    if not target.startswith("/"):
-        try:
+    try:
+        if not target.startswith("/"):
             parts = urlsplit(target)
-        except ValueError:  # probably from a scanner; paths that can't be sent are left out later
-            return target
-        path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+            path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+        path = quote(path, safe=UNESCAPED, errors="surrogateescape")  # Granian and Hypercorn log decoded paths
+    except ValueError:  # probably from a scanner; paths that can't be sent are left out later
+        return target
     return redaction.path(path) if PATH.fullmatch(path) else path
 
 
 def _status(text: str) -> int:
-    status = int(text) if text != "-" else 0
+    status = int(text) if text.isdecimal() else 0
     return WHOLE.get(status, status)
 
 
 def _spread(sent: list[Sent]) -> Iterator[Sent]:
-    """Sort the requests, and spread the requests of each second evenly, because a log contains only whole seconds."""
+    """Sort requests in a log with whole seconds, and spread the requests of each second evenly."""
+    if any(one.at % 1 for one in sent):  # not a number if a time isn't known
+        yield from sent
+        return
     of_second = Counter(one.at for one in sent)
     passed: Counter[float] = Counter()
     for one in sorted(sent, key=lambda one: one.at):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import datetime
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit, urlun
 
 from loadtests.errors import UserError
 from loadtests.formatting import series
-from loadtests.workload.recorded import Sent, left_out
+from loadtests.workload.recorded import Sent, left_out, seconds
 from loadtests.workload.redaction import Redaction
 from loadtests.workload.request import SENDERS_OWN
 
@@ -162,7 +161,7 @@ def _entry(entry: dict[str, Any], redaction: Redaction) -> HarEntry:
     status = response["status"]
     url = _url(request["url"])
     return HarEntry(
-        at=_seconds(entry["startedDateTime"]) if "startedDateTime" in entry else math.nan,
+        at=seconds(entry["startedDateTime"]) if "startedDateTime" in entry else math.nan,
         method=request["method"].upper(),
         url=url,
         headers=tuple((name, value) for name, value in headers if _matters(name, redaction)),
@@ -237,16 +236,3 @@ def with_attached(text: str, attached: Callable[[str], bytes | None]) -> str:
         return json.dumps(values)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return text  # ``entries`` describes the error
-
-
-def _seconds(text: str) -> float:
-    """Return an ISO 8601 time in seconds since 1970. A time without a zone is UTC.
-
-    Raises:
-        ValueError: If the text is not a time.
-    """
-    try:
-        time = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a time") from None
-    return (time if time.tzinfo else time.replace(tzinfo=datetime.UTC)).timestamp()

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
+import email.utils
+import functools
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from loadtests.errors import UserError
 from loadtests.formatting import plural
 from loadtests.workload.request import MAX_RECORDED, METHODS, PATH, Request, Workload
+
+LATEST_S = 1e11  # greater numbers are times in milliseconds
 
 
 @dataclasses.dataclass(frozen=True, slots=True)  # there may be millions of requests
@@ -108,3 +114,27 @@ def _taken(count: int, different: int) -> str:
 def left_out(why: str, count: int) -> list[str]:
     """Return a list with a remark on requests that are left out, or an empty list if ``count`` is 0."""
     return [f"left out: {plural(count, 'request')} {why}"] if count else []
+
+
+@functools.lru_cache  # a busy server logs many requests in each second
+def seconds(text: str) -> float:
+    """Return a time in seconds since 1970. A time without a zone is UTC.
+
+    Args:
+        text: A time in ISO 8601, in the format of an access log or of C's ``ctime``, or a number since 1970.
+
+    Raises:
+        ValueError: If the text is not a time.
+    """
+    try:
+        if text.replace(".", "", 1).isdecimal():
+            at = float(text)
+            return at / 1000 if at > LATEST_S else at
+        text = text.replace(":60", ":59")  # a leap second
+        if text[:4].isdecimal():
+            time = datetime.datetime.fromisoformat(re.sub(r" (?=[+-])", "", text))
+        else:
+            time = email.utils.parsedate_to_datetime(re.sub(r"/|(?<=/\d{4}):", " ", text))
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r} is not a time") from None
+    return (time if time.tzinfo else time.replace(tzinfo=datetime.UTC)).timestamp()

@@ -1,4 +1,4 @@
-"""Test access logs in the formats of nginx, Apache and Gunicorn. The samples are written by hand."""
+"""Test access logs in the default formats of servers, proxies and load balancers. The samples are written by hand."""
 
 import os
 from pathlib import Path
@@ -49,6 +49,71 @@ def test_common_formats_are_read(log, text):
     assert requests(convert("log", log(text))) == [("GET", "/a", 1, 200)]
 
 
+ROUTED = 'heroku[router]: at=info method=GET path="/a?q=1" host=a.example fwd="1.2.3.4" dyno=web.1 status=200 bytes=2'
+BALANCED = '1.2.3.4:50 10.0.0.1:80 0.0 0.1 0.0 200 200 34 366 "GET http://a.example:80/a?q=1 HTTP/1.1" "curl" - -'
+UWSGI = (
+    "[pid: 9|app: 0|req: 1/1] 1.2.3.4 () {40 vars in 500 bytes} [Sat Nov  7 10:00:02 2026] GET /a?q=1 => generated "
+    "2 bytes in 2 msecs (HTTP/1.1 200) 1 headers in 38 bytes (1 switches on core 0)"
+)
+TRAEFIK = '{"RequestMethod":"GET","RequestPath":"/a?q=1","DownstreamStatus":200,"StartUTC":"2026-11-07T10:00:02.5Z"}'
+CADDY = '{"ts":1794045602.5,"logger":"http.log.access","request":{"method":"GET","uri":"/a?q=1"},"status":200}'
+
+
+@pytest.mark.parametrize(
+    ("text", "after_s"),
+    [
+        ('127.0.0.1:50 - - [07/Nov/2026:10:00:02] "GET /a?q=1" 200 2', 2),  # Daphne
+        ('1.2.3.4 - - [07/Nov/2026:10:00:02 +0000] "GET /a?q=1 HTTP/1.1" 200 2 "-" "-" 1 "r@file" "http://a" 1ms', 2),
+        (UWSGI, 2),
+        (f"{{address space usage: 1 bytes/0MB}} {{rss usage: 1 bytes/0MB}} {UWSGI}", 2),
+        (f"h2 2026-11-07T10:00:02.125000Z app/balancer/50dc {BALANCED}", 2.125),
+        (f"2026-11-07T10:00:02.125000Z classic {BALANCED}", 2.125),
+        (f"2026-11-07T10:00:02.125000+00:00 {ROUTED}", 2.125),
+        (f"151 <158>1 2026-11-07T10:00:02.125000+00:00 host {ROUTED.replace('[router]:', ' router -')}", 2.125),
+        ('{"time_local":"07/Nov/2026:10:00:02 +0000","request":"GET /a?q=1 HTTP/1.1","status":"200"}', 2),
+        ('{"time":"2026-11-07T11:00:02+01:00","request_method":"GET","request_uri":"/a?q=1","status":200}', 2),
+        ('{"msec":"1794045602.250","method":"GET","uri":"/a","args":"q=1","status":200}', 2.25),
+        (TRAEFIK, 2.5),
+        (CADDY, 2.5),
+        (CADDY.replace("1794045602.5", "1794045602500"), 2.5),
+    ],
+)
+def test_default_formats_are_read(log, text, after_s):
+    first = '- - - [07/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 0'
+    found = convert("log", log(first, text), ConvertOptions(times=True))
+    assert requests(found) == [("GET", "/", 1, 200), ("GET", "/a?q=1", 1, 200)]
+    assert found.workload.at == ((0,), (after_s,))
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        (
+            '[2026-11-07 10:00:02 +0000] 127.0.0.1 - "GET /caf\u00e9 au lait HTTP/1.1" 200 0.192',
+            "the log contains no query strings, because Granian leaves them out",
+        ),
+        (
+            '[2026-11-07 10:00:02 +0000] [9] [INFO] ::1:50 - - [07/Nov/2026:10:00:02 +0000] "GET /caf\u00e9 au lait 2" '
+            '200 2 "-" "curl"',
+            "the log contains no query strings, because Hypercorn leaves them out",
+        ),
+    ],
+)
+def test_decoded_paths_are_encoded(log, text, remark):
+    found = convert("log", log(text), ConvertOptions(times=True))
+    assert requests(found) == [("GET", "/caf%C3%A9%20au%20lait", 1, 200)]
+    assert found.remarks[1:] == (remark,)
+
+
+def test_log_may_lack_times(log):
+    file = log(*(f'INFO:     127.0.0.1:{port} - "GET /{port} HTTP/1.1" 200 OK' for port in (52, 51)))
+    found = convert("log", file)
+    assert requests(found) == [("GET", "/52", 1, 200), ("GET", "/51", 1, 200)]
+    assert found.remarks[1:] == ("the log contains no times, because Uvicorn leaves them out",)
+    with pytest.raises(UserError, match=r"access.log: was recorded without times. Leave out --keep-times"):
+        convert("log", file, ConvertOptions(times=True))
+
+
 @pytest.mark.parametrize(
     ("lines", "remarks"),
     [
@@ -57,7 +122,15 @@ def test_common_formats_are_read(log, text):
             "left out: 2 requests with a body, which a log does not contain (DELETE, POST)",
         ),
         ([line("\\x16\\x03", 400), line("-", "408")], "left out: 2 requests that are not HTTP"),
-        ([line("GET /\u00e9 HTTP/1.1")], "left out: 1 request with a path that is not percent-encoded"),
+        (
+            [
+                'INFO:     1.2.3.4:50 - "WebSocket /chat" [accepted]',
+                '127.0.0.1:5 - - [07/Nov/2026:10:00:02] "WSCONNECT /chat" - -',
+                '{"time":"2026-11-07T10:00:02Z","request":"","status":400}',
+            ],
+            "left out: 3 requests that are not HTTP",
+        ),
+        ([line("GET * HTTP/1.1")], "left out: 1 request with a path that is not percent-encoded"),
         ([line("GET /no HTTP/1.1", 101)], "left out: 1 request without a final answer"),
         *(
             (
@@ -91,8 +164,17 @@ def test_most_frequent_requests_are_kept(log):
     ("lines", "says"),
     [
         (["", " "], r"access.log: is an empty access log"),
-        (["INFO: started"], r"access.log: line 1 is in an unknown format \(common, combined, Gunicorn's default\)$"),
-        ([line(), "INFO", line(), "INFO", "INFO"], r"line 2 and 2 more are in an unknown format .*; --skip-unknown"),
+        (
+            ["", "INFO: started"],
+            r"access.log: line 2 is in an unknown format. The known formats are Hypercorn, common and combined "
+            r"\(nginx, Apache, Gunicorn, Daphne, Traefik\), Granian, Uvicorn, uWSGI, Amazon's load balancers, Heroku's "
+            r"router and JSON \(nginx, Caddy, Traefik\)$",
+        ),
+        (
+            [line(), "INFO", line(), "INFO", "INFO"],
+            r"access.log: line 2 and 2 more are in an unknown format. --skip-unknown leaves them out$",
+        ),
+        (['{"level": "info", "msg": "started"}', "{", "[1]"], r"line 1 and 2 more are in an unknown format"),
         ([line().replace("Nov", "Foo")], r"line 1 is in an unknown format"),
         ([line().replace("21/", "31/")], r"line 1 is in an unknown format"),
         ([line("POST / HTTP/1.1")], r"contains no request that can be sent"),
@@ -108,7 +190,7 @@ def test_unknown_lines_can_be_skipped(log):
     file = log("INFO: started", line())
     file.write_bytes(file.read_bytes() + line("GET /@ HTTP/1.1").encode().replace(b"@", b"\xff") + b"\n")
     found = convert("log", file, ConvertOptions(skip_unknown=True))
-    assert requests(found) == [("GET", "/", 1, 200)]
+    assert requests(found) == [("GET", "/", 1, 200), ("GET", "/%FF", 1, 200)]
     assert "left out: 1 request in an unknown format" in found.remarks
     with pytest.raises(UserError, match="line 1 is in an unknown format"):
         convert("log", log("INFO: started"), ConvertOptions(skip_unknown=True))
