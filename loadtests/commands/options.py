@@ -56,7 +56,7 @@ Variants = Annotated[
     typer.Option(
         "--variant",
         help="Also run the setups in another environment: granian==2.7.9, 'Django==6.1.3', python=3.13, hopless, or "
-        "with --app the folder of another checkout; may be repeated.",
+        "with --app the folder of another checkout or a file with your deployed command; may be repeated.",
     ),
 ]
 SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletion=completion.setups)]

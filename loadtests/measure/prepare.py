@@ -330,7 +330,8 @@ def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
 
 def _setup(bench: Bench, entry: Entry) -> SetupRecord:
     setup = bench.setup_of(entry)
-    return SetupRecord(setup.label, setup.interface, setup.file.read_text(encoding="utf-8"))
+    config = setup.deployed.text if setup.deployed else setup.file.read_text(encoding="utf-8")
+    return SetupRecord(setup.label, setup.interface, config)
 
 
 def _services(bench: Bench, study: Study) -> dict[str, str]:

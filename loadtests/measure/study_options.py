@@ -126,10 +126,11 @@ def require_environments(own: project.Options | None, study: Study, servers: str
         if servers and {*entry.variant} - {variants.HOPLESS}:
             changed = " and ".join(entry.variant)
             raise UserError(f"{entry.label} needs {changed}, which is only on this machine. Leave out --servers")
-        for folder in (one.folder for one in variants.parse_environment(entry.variant) if one.folder):
-            if own is None:
-                raise UserError(f"--variant {folder}: is another checkout of your project. Name the project with --app")
-            project.unloaded(dataclasses.replace(own, app=Path(folder)), environment.own_bin())
+        for one in variants.parse_environment(entry.variant):
+            if own is None and (one.folder or one.file):
+                raise UserError(f"--variant {one.text}: is a part of your project. Name the project with --app")
+            if own and one.folder:
+                project.unloaded(dataclasses.replace(own, app=Path(one.folder)), environment.own_bin())
 
 
 def require_websocket_test(own: project.Options | None, study: Study) -> None:

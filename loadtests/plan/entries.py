@@ -42,7 +42,9 @@ class Entry:
         if setup.unfit(variant) or variant.subject in subjects or (variant.is_hopless and "HOPLESS" in self.env):
             return None
         changed = (*self.variant, variant.text)
-        return dataclasses.replace(self, label=variant.name_for(self.label), variant=changed, against=self.label)
+        env = {} if variant.file else self.env  # a deployed command ignores the knobs
+        label = variant.name_for(self.label)
+        return dataclasses.replace(self, label=label, env=env, variant=changed, against=self.label)
 
 
 def in_environment(entry: Entry, setups: Mapping[str, Setup]) -> Setup:

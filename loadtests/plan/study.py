@@ -30,6 +30,7 @@ from loadtests.plan.sweep import Sweep
 from loadtests.records import decode
 from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share
 from loadtests.records.decode import duration as duration
+from loadtests.setups import deployed
 from loadtests.setups.reading import find, require_used
 from loadtests.setups.variants import Variant
 from loadtests.workload import Request, SignIn
@@ -172,6 +173,8 @@ class Study:
     def with_variants(self, variants: Sequence[Variant]) -> Study:
         """Return the study with a copy of each setup for each variant that changes the setup's environment.
 
+        If the study lacks the setup of a deployed command, the method adds this setup.
+
         If variants change a setup other than the baseline, each copy is compared with its own unchanged setup.
 
         Raises:
@@ -181,6 +184,10 @@ class Study:
             return self
         if self.sweep is not None:
             raise UserError(f"{self.name} is a sweep of one setup, and --variant is for a study of several setups")
+        of_commands = {deployed.read(Path(one.file)).setup for one in variants if one.file}
+        if added := sorted(of_commands - {entry.setup for entry in self.entries}):
+            more = tuple(Entry(name, name, {}) for name in added)
+            return dataclasses.replace(self, entries=(*self.entries, *more)).with_variants(variants)
         known = {setup.name: setup for setup in find(dict.fromkeys(entry.setup for entry in self.entries))}
         entries: list[Entry] = []
         for entry in self.entries:

@@ -285,7 +285,7 @@ def _wait(running: Serving) -> None:
             longer = "; set a longer limit: --load-timeout 5m" if running.application.own else ""
             raise NotServing(f"was not healthy within {within_s:g} s: {why}{longer}", running.logs())
         time.sleep(health.LOOK_EVERY_S)
-    if running.workers == 1:
+    if running.workers == 1 and not running.setup.deployed:
         return
     own = [part for part in running.parts() if part.charged]
     stillness = health.Stillness(lambda: running.host.usage(own, running.folder))

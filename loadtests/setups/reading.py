@@ -8,7 +8,8 @@ from pathlib import Path
 
 from loadtests import files
 from loadtests.errors import UserError, unknown
-from loadtests.setups import needs, services
+from loadtests.setups import deployed, needs, services
+from loadtests.setups.deployed import Deployed
 from loadtests.setups.other_stacks import STACKS
 from loadtests.setups.sections import SupervisorSection
 from loadtests.setups.variants import HOPLESS, Variant
@@ -52,6 +53,7 @@ DEMANDED = {
 # The values of `dialect=`, which is the protocol over a WebSocket (docs/websockets.rst).
 DIALECTS = ("plain", "socket.io", "action-cable")
 
+DEPLOYED = "deployed"  # the group in supervisor/deployed.conf
 MOST_REASONS = 3  # maximum number of reasons in an error message
 
 # A test uses one of these two protocols, and each setup serves one protocol.
@@ -80,6 +82,7 @@ class Setup:
         renews: The ways in which the workers can be replaced under load (words of RENEWS).
         offers: The features that few servers have (words of OFFERS).
         answers: The paths that the setup answers to GET, or empty if it serves the sample project.
+        deployed: The command that replaces the setup's command, or None.
     """
 
     name: str
@@ -98,11 +101,12 @@ class Setup:
     renews: tuple[str, ...] = ()
     offers: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    deployed: Deployed | None = None
 
     @property
     def group(self) -> str:
         """The name of the setup's supervisor group."""
-        return self.file.stem
+        return DEPLOYED if self.deployed else self.file.stem
 
     @property
     def hopless(self) -> bool:
@@ -119,6 +123,8 @@ class Setup:
             return "hopless is only for WebSockets through Django and Channels"
         if variant.python and self.services:
             return "another Python is only for setups without services"
+        if variant.file and (setup := deployed.read(Path(variant.file)).setup) != self.file.stem:
+            return f"the command is for the setup {setup}"
         if variant.package in needs.PACKAGES and needs.PACKAGES[variant.package] not in _needs(self):
             return f"it doesn't use {variant.package}"
         return None
@@ -134,6 +140,11 @@ class Setup:
                 needs=(*changed.needs, *([HOPLESS] if one.is_hopless else [])),
                 variant=(*changed.variant, one.text),
             )
+            if one.file:
+                # The command ignores the knobs, and may run without optional packages.
+                command = deployed.read(Path(one.file))
+                plain = dataclasses.replace(changed, needs=self.needs[:1], renews=(), offers=(), deployed=command)
+                changed = dataclasses.replace(plain, label=f"{self.label}: {command.text}")
         return changed
 
     def refuses(self, demands: Iterable[str]) -> str | None:

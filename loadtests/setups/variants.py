@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loadtests.errors import UserError, shown
-from loadtests.setups import interpreters
+from loadtests.setups import deployed, interpreters
 from loadtests.workload.secrets import without_accounts
 
 HOPLESS = "hopless"
 FORMS = (
     "a package and its version (granian==2.7.9), a package and its source (uvicorn @ git+https://...), python=3.13, "
-    "the folder of another checkout of your project (../my-branch), or hopless"
+    "the folder of another checkout of your project (../my-branch), a file with your project's deployed command "
+    "(Procfile, Dockerfile, gunicorn.conf.py or uwsgi.ini), or hopless"
 )
 _PACKAGE = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*?)(?P<extras>\[[\w., -]*\])?\s*(?P<version>@\s*\S+|[=~!<>]=?=?.+)")
 _PYTHON = re.compile(r"python\s*==?\s*(3\.\d{1,3}t?)")
@@ -35,17 +36,20 @@ class Variant:
         package: The normalized name of the package that the variant replaces, or empty.
         python: The version of Python, such as ``3.13``, or empty.
         folder: The folder of another checkout of the user's project, or empty.
+        file: The file with the project's deployed command (``loadtests.setups.deployed``), or empty.
     """
 
     text: str
     package: str = ""
     python: str = ""
     folder: str = ""
+    file: str = ""
 
     @property
     def subject(self) -> str:
         """The part of the environment that the variant changes. Variants of the same part exclude each other."""
-        return self.package or ("the Python" if self.python else "the folder" if self.folder else self.text)
+        parts = (("the Python", self.python), ("the folder", self.folder), ("the command", self.file))
+        return self.package or next((part for part, is_changed in parts if is_changed), self.text)
 
     @property
     def is_hopless(self) -> bool:
@@ -60,7 +64,7 @@ class Variant:
         elif self.package:
             name = f"{self.package}-{self.text[len(self.package) :]}"
         else:
-            name = Path(self.folder).name or self.text
+            name = Path(self.folder or self.file).name or self.text
         return _NO_LABEL.sub("-", name).strip("-.")[:_MOST_OF_A_LABEL] or "other"
 
     def name_for(self, label: str) -> str:
@@ -88,6 +92,9 @@ def parse(text: str) -> Variant:
             source = version[1:]
             version = f" @ {source if _URL.match(source) else Path(source).absolute().as_uri()}"
         return Variant(f"{match['name']}{match['extras'] or ''}{version}", package=normalized(match["name"]))
+    if deployed.FILE.search(Path(text).name) and not Path(text).is_dir():
+        file = str(Path(text).resolve())
+        return Variant(file, file=file)
     if "/" in text or text.startswith(".") or Path(text).is_dir():
         folder = str(Path(text).resolve())
         return Variant(folder, folder=folder)

@@ -34,7 +34,7 @@ LONG = "a" * 400
         ((*RUN, "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
         ((*RUN, "--minutes", "0.1", "--duplicate-baseline"), "--minutes 0.1: 2 blocks of "),
         (("run", "--duplicate-baseline", "--setups", "gunicorn", "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
-        ((*RUN, "--variant", ".."), "is another checkout of your project. Name the project with --app"),
+        ((*RUN, "--variant", ".."), "is a part of your project. Name the project with --app"),
         (("run", "--app", "docs/examples/chat", "--variant", "./docs"), "docs: there is no manage.py in this folder"),
         ((*RUN, "--variant", "gunicorn"), "variant gunicorn: write a package and its version (granian==2.7.9), "),
         (

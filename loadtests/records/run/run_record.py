@@ -38,7 +38,7 @@ class SetupRecord:
 
     label: Annotated[str, about("The setup's label.")]
     interface: Annotated[str, about("The setup's interface.")]
-    config: Annotated[str, about("The text of the setup's supervisor file.")]
+    config: Annotated[str, about("The text of the setup's supervisor file, or the deployed command.")]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -49,6 +49,8 @@ def _counted(value: Any) -> Any:
 
 
 def _configurations(results: Results) -> list[tuple[str, str]]:
-    files = {f"conf.d/{entry.setup}.conf": results.setup(entry.label).config for entry in results.study.entries}
+    # The last file counts, which is the setup's own file, not the file of a deployed command.
+    entries = reversed(results.study.entries)
+    files = {f"conf.d/{entry.setup}.conf": results.setup(entry.label).config for entry in entries}
     files |= {f"services/{name}.conf": config for name, config in results.record.services.items()}
     return [(f"supervisor/{name}", config.strip()) for name, config in files.items() if config]

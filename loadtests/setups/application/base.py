@@ -107,7 +107,7 @@ class Application:
         module = env.get(app, "").partition(":")[0]
         if "granian" in setup.needs and (ENTRY / f"{module}.py").is_file():
             env[app] = str(ENTRY / env[app])  # with only the module's name, Granian would search APP_DIR for a package
-        return env
+        return {**env, **(setup.deployed.environment if setup.deployed else {})}
 
     def obstacle(self, setup: Setup) -> str | None:
         """Return why the setup can't serve the project on this machine, or None if it can."""
@@ -117,8 +117,11 @@ class Application:
                 return why
             if variant.python and (lacks := interpreters.missing(variant.python)):
                 return lacks
-            if variant.folder and not self.own:
-                return "only your own project can have another checkout. Pass the project's folder with --app"
+            if (variant.folder or variant.file) and not self.own:
+                what = "another checkout" if variant.folder else "a deployed command"
+                return f"only your own project can have {what}. Pass the project's folder with --app"
+        if setup.deployed and setup.hopless:
+            return "hopless can't change a deployed command"
         if self.own and setup.answers:
             return f"it only serves the project of {setup.stack or setup.name}"
         if self.own and setup.dialect:

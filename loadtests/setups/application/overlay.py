@@ -82,6 +82,9 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), varia
     if own and not changes:
         return Overlay(python.parent)  # the benchmark's own environment contains every server
     pins = [] if own else [line for line in requirements(setups, extra) if normalized(line) not in changed]
+    if any(one.file for one in variants):  # a deployed command runs with the project's own releases
+        installed = {normalized(name) for name in versions(python)}
+        pins = [line for line in pins if normalized(line) not in installed]
     # A new folder is needed if the Python, its packages, or the files of a package in a local folder have changed.
     sources = [_content(line) for line in [*pins, *changes]]
     key = f"{python}\n{_output([python, '-c', WHICH])}\n{versions(python)}\n{pins}\n{changes}\n{sources}"

@@ -150,7 +150,9 @@ def chosen(
         if options is None:
             other = sample_with(variants)
         else:
-            other = find(options, [*plain, *(one for one in setups if one.variant == key)], services, page, variants)
+            of_variant = [one for one in setups if one.variant == key]
+            others = [] if any(one.file for one in variants) else plain  # their packages may change a deployed server
+            other = find(options, [*others, *of_variant], services, page, variants)
         found = found.with_variant(key, other)
     return found
 

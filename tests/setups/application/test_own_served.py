@@ -92,3 +92,20 @@ def test_hopless_leaves_the_project_unchanged(command, started, nothing_is_left)
     assert code == 0, printed + errors
     assert "3 requests to each of 5 setups: 0 differences" in printed
     assert sorted(started.rglob("*")) == before
+
+
+def test_deployed_command_runs_next_to_ours(cli, study, mysite, tmp_path):
+    (mysite / "gunicorn.conf.py").write_text(
+        "bind = '0.0.0.0:80'\nworkers = 2\ndaemon = True\npidfile = '/nowhere/pid'\nuser = 'nobody'\n"
+        "def post_worker_init(worker):\n    open('worked', 'a').write('.')\n"
+    )
+    (mysite / "Procfile").write_text("web: python -c 'pass' && gunicorn mysite.wsgi --bind 0.0.0.0:${PORT:-80}\n")
+    folder = tmp_path / "run"
+    _, printed, errors = cli.run("run", study, "--app", mysite, "--variant", mysite / "Procfile", "--output", folder)
+    trials = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
+    assert {trial["setup"] for trial in trials} == {"gunicorn", "gunicorn-Procfile"}, printed + errors
+    assert all(trial["result"]["ok"] == 10 for trial in trials)
+    assert len((mysite / "worked").read_text()) >= 2
+    page = (folder / "report.html").read_text()
+    assert "gunicorn mysite.wsgi --bind 0.0.0.0:${PORT:-80}; workers = 2" in page
+    cli.wait_until_nothing_runs()
