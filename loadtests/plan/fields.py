@@ -7,6 +7,7 @@ is computed from other fields. The ``KEYS`` of a class are keys without a field.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import hashlib
@@ -106,10 +107,21 @@ def read(values: Mapping[str, Any], keys: Keys, place: TablePlace) -> dict[str, 
     Raises:
         UserError: If a value isn't allowed.
     """
-    needed = [(key, kind) for key, (kind, default) in keys.items() if default is NEEDED]
-    optional = [(key, kind, default) for key, (kind, default) in keys.items() if default is not NEEDED]
-    table = msgspec.defstruct("Table", [*needed, *optional], kw_only=True)
-    return msgspec.structs.asdict(decode.convert(dict(values), table, place.file, place.prefix))
+    types = tuple((key, kind, default is NEEDED) for key, (kind, default) in keys.items())
+    found: Any = decode.convert(dict(values), _table(types, repr(types)), place.file, place.prefix)
+    given = {key: getattr(found, key) for key in values}
+    return {key: given[key] if key in given else copy.copy(default) for key, (_, default) in keys.items()}
+
+
+@functools.cache
+def _table(types: tuple[tuple[str, Any, bool], ...], text: str) -> type:
+    """Return the type of a table. It is cached, because its creation takes longer than reading a study's tests.
+
+    Equal unions can have different orders of types, which messages show. ``text`` distinguishes these unions.
+    """
+    needed = [(key, kind) for key, kind, is_needed in types if is_needed]
+    optional = [(key, kind, None) for key, kind, is_needed in types if not is_needed]
+    return msgspec.defstruct("Table", [*needed, *optional], kw_only=True)
 
 
 def merged(chosen_keys: Keys, others: Iterable[Keys]) -> Keys:
