@@ -63,8 +63,8 @@ def _panel(curves: Curves, key: str, x_scale: alt.Scale, looks: Looks) -> Any:
     y = alt.Y(
         "value:Q", scale=y_scale, axis=shared.log_axis(low, top, steps, format=",~r"), title=f"{key} {curves.time}, ms"
     )
-    base = alt.Chart(shared.values(rows)).encode(x=x, y=y, color=shared.colour(looks))
-    lines = shared.lines(base.encode(detail="label:N"), f"{key} against rate", 1.8, looks, clip=True)
+    base = shared.chart_of(rows).encode(x=x, y=y, color=shared.colour(looks))
+    lines = shared.lines(base.encode(detail=alt.Detail("label:N")), f"{key} against rate", 1.8, looks, clip=True)
     points = base.encode(description=alt.Description("text:N"), shape=shared.shape(looks))
     within = points.transform_filter("datum.passed").mark_point(filled=True, size=26, opacity=1, clip=True)
     hollow: dict[str, Any] = {"size": 26, "opacity": 1, "strokeWidth": 1.2, "fill": PAPER, "clip": True}
@@ -88,10 +88,10 @@ def _on_curves(rows: Rows, marks: Rows) -> Rows:
 
 
 def _objective(key: str, limit: float, y_scale: alt.Scale) -> list[Any]:
-    line = alt.Chart(shared.values([{"limit": limit, "text": f"objective: {key} < {limit:g} ms"}])).encode(
+    line = shared.chart_of([{"limit": limit, "text": f"objective: {key} < {limit:g} ms"}]).encode(
         y=alt.Y("limit:Q", scale=y_scale)
     )
     return [
         line.mark_rule(color=INK, strokeDash=[5, 3]).encode(description=alt.Description("text:N")),
-        line.mark_text(align="left", dy=-7, color=MUTED).encode(x=alt.value(4), text="text:N"),
+        line.mark_text(align="left", dy=-7, color=MUTED).encode(x=alt.XValue(4), text=alt.Text("text:N")),
     ]

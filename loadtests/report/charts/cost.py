@@ -34,11 +34,11 @@ def spec(
     bars = (
         shared.described(parts)
         .mark_bar(height=16, stroke=PAPER, strokeWidth=1)
-        .encode(x=x, x2="end:Q", y=y, color=fill)
+        .encode(x=x, x2=alt.X2("end:Q"), y=y, color=fill)
     )
     base = shared.described(totals).encode(y=y)
     whiskers = base.transform_filter("isValid(datum.value)").transform_filter("isValid(datum.high)")
-    rules = whiskers.encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    rules = whiskers.encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"))
     halo, line = rules.mark_rule(color=PAPER, strokeWidth=5), rules.mark_rule(color=INK, strokeWidth=2)
     cut = shared.arrows(rules, scale, alt.ColorValue(INK))
     end = "isValid(datum.high) ? max(datum.high, datum.value) : datum.value"

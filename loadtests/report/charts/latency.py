@@ -66,8 +66,8 @@ def notes(base: alt.Chart, scale: alt.Scale, end: str, dx: int) -> list[alt.Char
         base.transform_filter("isValid(datum.value)")
         .transform_calculate(end=end)
         .mark_text(align="left", dx=dx)
-        .encode(x=alt.X("end:Q", scale=scale), text="note:N"),
+        .encode(x=alt.X("end:Q", scale=scale), text=alt.Text("note:N")),
         base.transform_filter("!isValid(datum.value)")
         .mark_text(align="left", color=MUTED, fontStyle="italic")
-        .encode(x=alt.value(4), text="note:N"),
+        .encode(x=alt.XValue(4), text=alt.Text("note:N")),
     ]

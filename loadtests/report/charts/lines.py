@@ -36,7 +36,7 @@ def over_load(rows: Rows, looks: Looks, time: str, load: str, subtitle: list[str
 
 
 def _load_panel(key: str, rows: Rows, x: alt.X, y: alt.Y, y_scale: alt.Scale, looks: Looks) -> Any:
-    base = alt.Chart(shared.values(rows)).encode(detail="label:N", x=x)
+    base = shared.chart_of(rows).encode(detail=alt.Detail("label:N"), x=x)
     lines = shared.lines(base.encode(y=y), f"{key} over load", 2, looks)
     marks = base.encode(description=alt.Description("text:N"))
     known = marks.transform_filter("isValid(datum.high)")
@@ -66,10 +66,10 @@ def _time_panel(rows: Rows, looks: Looks, seconds: float, many: str) -> Any:
         axis=alt.Axis(grid=False, tickMinStep=1),
     )
     y = alt.Y("value:Q", title=f"{many} answered per second", scale=y_scale, axis=alt.Axis(tickCount=6))
-    base = alt.Chart(shared.values(rows)).encode(detail="label:N", x=x)
+    base = shared.chart_of(rows).encode(detail=alt.Detail("label:N"), x=x)
     lines = shared.lines(base.encode(y=y), f"{many} per second", 2, looks)
     whole = shared.named(base, f"{many} per second").mark_area(opacity=0.15)
-    band = whole.encode(y=alt.Y("low:Q", scale=y_scale), y2="high:Q", color=shared.colour(looks))
+    band = whole.encode(y=alt.Y("low:Q", scale=y_scale), y2=alt.Y2("high:Q"), color=shared.colour(looks))
     points = shared.points(base.encode(description=alt.Description("text:N"), y=y), 28, looks)
     layers = [band, lines, *([points] if seconds <= 30 else []), *_names(rows, "t", y_scale, 320, looks)]
     return shared.panel(layers, 320)
@@ -84,9 +84,7 @@ def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str
     x_scale, y_scale = (shared.scale_for(shared.figures([*rows, *line], key)) for key in ("concurrency", "value"))
     x = alt.X("concurrency:Q", title="requests that can be in flight", scale=x_scale, axis=shared.axis_for(x_scale))
     y = alt.Y("value:Q", title="successful requests per second", scale=y_scale, axis=shared.axis_for(y_scale))
-    arithmetic = (
-        alt.Chart(shared.values(line)).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)
-    )
+    arithmetic = shared.chart_of(line).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)
     points = shared.points(shared.described(rows).encode(x=x, y=y), 70, looks)
     least = y_scale.to_dict()["domain"][0]
     ends = [{**row, "value": max(row["value"], least)} for row in rows]  # a logarithmic axis can't show 0
@@ -116,11 +114,13 @@ def _names(rows: Rows, along: str, y_scale: alt.Scale, height: float, looks: Loo
     ]
     base = shared.described(names)
     level = alt.Y("name_y:Q", scale=y_scale)
-    leaders = base.mark_rule(strokeWidth=1).encode(x=alt.value(WIDTH + 3), x2=alt.value(WIDTH + 16), y2="name_y:Q")
+    leaders = base.mark_rule(strokeWidth=1).encode(
+        x=alt.XValue(WIDTH + 3), x2=alt.X2Value(WIDTH + 16), y2=alt.Y2("name_y:Q")
+    )
     leaders = leaders.encode(y=alt.Y("value:Q", scale=y_scale), color=shared.colour(looks))
-    marks = shared.points(base.encode(x=alt.value(WIDTH + 22), y=level), 45, looks)
+    marks = shared.points(base.encode(x=alt.XValue(WIDTH + 22), y=level), 45, looks)
     texts = base.mark_text(align="left", baseline="middle", fontSize=12)
-    return [leaders, marks, texts.encode(x=alt.value(WIDTH + 30), y=level, text="label:N")]
+    return [leaders, marks, texts.encode(x=alt.XValue(WIDTH + 30), y=level, text=alt.Text("label:N"))]
 
 
 def _spread(ends: list[float], gap: float, bottom: float, top: float) -> list[float]:

@@ -13,7 +13,7 @@ from typing import Any
 import altair as alt
 
 from loadtests.report.charts.palette import BAND, INK, RAMP
-from loadtests.report.charts.shared import WIDTH, Rows, axis_for, finish, heading, scale_for, stacked, values
+from loadtests.report.charts.shared import WIDTH, Rows, axis_for, chart_of, finish, heading, scale_for, stacked
 
 HIGH, LOW = 110, 70
 ROOM_OF_TEXT = 0.18  # minimum length of a stage whose name is shown, as a share of the width
@@ -86,8 +86,8 @@ def bars(rows: Rows, lasts: float) -> Any:
     colours += [FAILED[place % len(FAILED)] for place in range(len(bad))]
     top = max(row["high"] for row in rows) * ROOM
     y = alt.Y("low:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(tickCount=4))
-    bars = alt.Chart(values(rows)).mark_rect(opacity=0.9, aria=False)
-    return bars.encode(x=_x(lasts), x2="t2:Q", y=y, y2="high:Q", color=_legend([*good, *bad], colours))
+    bars = chart_of(rows).mark_rect(opacity=0.9, aria=False)
+    return bars.encode(x=_x(lasts), x2=alt.X2("t2:Q"), y=y, y2=alt.Y2("high:Q"), color=_legend([*good, *bad], colours))
 
 
 def times(rows: Rows, lasts: float) -> Any:
@@ -105,8 +105,10 @@ def _drawn(rows: Rows, lasts: float, y: alt.Y) -> Any:
     names = list(dict.fromkeys(row["name"] for row in rows))
     colours = [LINE_COLOURS[place % len(LINE_COLOURS)] for place in range(len(names))]
     paint = _legend(names, colours) if len(names) > 1 else alt.value(LINE_COLOURS[0])
-    lines = alt.Chart(values(rows)).mark_line(strokeWidth=1.6)
-    return lines.encode(x=_x(lasts), y=y, color=paint, detail="name:N", description=alt.Description("name:N"))
+    lines = chart_of(rows).mark_line(strokeWidth=1.6)
+    return lines.encode(
+        x=_x(lasts), y=y, color=paint, detail=alt.Detail("name:N"), description=alt.Description("name:N")
+    )
 
 
 def cells(rows: Rows, lasts: float) -> Any:
@@ -115,24 +117,24 @@ def cells(rows: Rows, lasts: float) -> Any:
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
     y = alt.Y("low:Q", title=None, scale=scale, axis=axis_for(scale))
-    cells = alt.Chart(values(painted)).mark_rect(opacity=1, aria=False)
-    return cells.encode(x=_x(lasts), x2="t2:Q", y=y, y2="high:Q", fill=alt.Fill("fill:N", scale=None))
+    cells = chart_of(painted).mark_rect(opacity=1, aria=False)
+    return cells.encode(x=_x(lasts), x2=alt.X2("t2:Q"), y=y, y2=alt.Y2("high:Q"), fill=alt.Fill("fill:N", scale=None))
 
 
 def _bands(stages: Rows, lasts: float) -> list[Any]:
     """Draw bands behind a panel for the stages that differ from the first stage."""
     rows = [row for row in stages if not row["usual"]]
-    band = alt.Chart(values(rows)).mark_rect(fill=BAND, opacity=0.55, aria=False)
-    return [band.encode(x=_x(lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))] if rows else []
+    band = chart_of(rows).mark_rect(fill=BAND, opacity=0.55, aria=False)
+    return [band.encode(x=_x(lasts), x2=alt.X2("t2:Q"), y=alt.YValue(0), y2=alt.Y2Value("height"))] if rows else []
 
 
 def _stage_names(stages: Rows, lasts: float) -> list[Any]:
     """Draw the names of the stages at the top of the first panel, except for stages that are too short."""
     rows = [row for row in stages if row["t2"] - row["t"] >= ROOM_OF_TEXT * lasts]
-    texts = alt.Chart(values(rows)).mark_text(align="left", baseline="top", dx=3, dy=2, fontSize=10, color=INK)
-    return [texts.encode(x=_x(lasts), y=alt.value(0), text="text:N")] if rows else []
+    texts = chart_of(rows).mark_text(align="left", baseline="top", dx=3, dy=2, fontSize=10, color=INK)
+    return [texts.encode(x=_x(lasts), y=alt.YValue(0), text=alt.Text("text:N"))] if rows else []
 
 
 def _columns(rows: Rows, lasts: float) -> Any:
-    columns = alt.Chart(values(rows)).mark_rect(opacity=0, fill=INK).encode(description=alt.Description("text:N"))
-    return columns.encode(x=_x(lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))
+    columns = chart_of(rows).mark_rect(opacity=0, fill=INK).encode(description=alt.Description("text:N"))
+    return columns.encode(x=_x(lasts), x2=alt.X2("t2:Q"), y=alt.YValue(0), y2=alt.Y2Value("height"))

@@ -71,9 +71,24 @@ def values(rows: Rows) -> alt.InlineData:
     return alt.InlineData(values=rows)
 
 
+class RowChart(alt.Chart):
+    """A chart whose copies share their parts.
+
+    Altair copies all charts several times when it combines them, but it only changes the fields of the copies
+    themselves. So deep copies would only take time.
+    """
+
+    def __deepcopy__(self, memo: object) -> RowChart:
+        return self.copy(deep=False)
+
+
+def chart_of(rows: Rows) -> RowChart:
+    return RowChart(values(rows))
+
+
 def described(rows: Rows) -> alt.Chart:
     """Create a chart of rows. The ``text`` of each row becomes the description of its mark."""
-    return alt.Chart(values(rows)).encode(description=alt.Description("text:N"))
+    return chart_of(rows).encode(description=alt.Description("text:N"))
 
 
 def figures(rows: Rows, *keys: str) -> list[float]:
@@ -133,7 +148,7 @@ def lines(rows: alt.Chart, about: str, width: float, looks: Looks, **mark: Any) 
 def whiskers(rows: alt.Chart, along: alt.X | alt.Y, width: float, looks: Looks, by: str = "label", **mark: Any) -> Any:
     """Draw an interval for each row, from the lower end in ``along`` to the row's ``high`` on the same axis."""
     rules = rows.mark_rule(strokeWidth=width, **mark)
-    ends = {"x": along, "x2": "high:Q"} if isinstance(along, alt.X) else {"y": along, "y2": "high:Q"}
+    ends = {"x": along, "x2": alt.X2("high:Q")} if isinstance(along, alt.X) else {"y": along, "y2": alt.Y2("high:Q")}
     return rules.encode(color=colour(looks, by), **ends)
 
 

@@ -27,7 +27,7 @@ def over_time(rows: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
         axis=alt.Axis(grid=False, tickCount=4),
     )
     y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=3))
-    base = alt.Chart().transform_calculate(line="datum.label + ': ' + datum.name")
+    base = shared.RowChart().transform_calculate(line="datum.label + ': ' + datum.name")
     lines = base.mark_line(interpolate="step-after").encode(
         x=x,
         y=y,
@@ -42,7 +42,7 @@ def over_time(rows: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
         ),
         description=alt.Description("line:N"),
     )
-    ends = alt.Chart().mark_rule(color=MUTED, strokeDash=[3, 3], aria=False).encode(x="mean(ended):Q")
+    ends = shared.RowChart().mark_rule(color=MUTED, strokeDash=[3, 3], aria=False).encode(x=alt.X("mean(ended):Q"))
     panels = (
         alt.layer(lines, ends, data=shared.values(rows))
         .properties(width=WIDTH, height=HEIGHT)

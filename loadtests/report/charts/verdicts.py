@@ -48,18 +48,16 @@ def spec(rows: Rows, bands: Rows, title: str, subtitle: list[str]) -> dict[str, 
 
 def _panel(rows: Rows, bands: Rows, scale: alt.Scale, x: alt.X, fill: alt.Fill, looks: Looks) -> Any:
     height = ROW * len(rows)
-    behind = alt.Chart(shared.values(bands)).mark_rect(opacity=0.75)
-    band = behind.encode(x=x, x2="high:Q", y=alt.value(0), y2=alt.value(height), fill=fill)
-    one = (
-        alt.Chart(shared.values([{"one": 1}])).mark_rule(color=INK, strokeWidth=1).encode(x=alt.X("one:Q", scale=scale))
-    )
+    behind = shared.chart_of(bands).mark_rect(opacity=0.75)
+    band = behind.encode(x=x, x2=alt.X2("high:Q"), y=alt.YValue(0), y2=alt.Y2Value(height), fill=fill)
+    one = shared.chart_of([{"one": 1}]).mark_rule(color=INK, strokeWidth=1).encode(x=alt.X("one:Q", scale=scale))
     base = shared.described(rows).encode(y=shared.label_axis(rows))
     measured = base.transform_filter("isValid(datum.ratio)")
     rules = shared.whiskers(measured, x, 2.5, looks, "kind")
     points = shared.points(measured.encode(x=alt.X("ratio:Q", scale=scale)), 75, looks, "kind")
     notes = base.mark_text(align="left", dx=10).encode(
-        x=alt.value(WIDTH),
-        text="note:N",
+        x=alt.XValue(WIDTH),
+        text=alt.Text("note:N"),
         color=alt.condition("isValid(datum.ratio)", alt.value(INK), alt.value(MUTED)),
     )
     layers = [band, one, rules, *shared.arrows(measured, scale, shared.colour(looks, "kind")), points, notes]
