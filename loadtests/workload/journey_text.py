@@ -98,8 +98,8 @@ def _first_page(steps: Sequence[WalkedStep]) -> int:
 
 
 def _begins(step: WalkedStep) -> str | None:
-    """Return the path of the application if the first step requests a page whose path ends in a slash, or None."""
-    return step.route if step.method == "GET" and not step.redirected and step.route.endswith("/") else None
+    """Return the path of the application if the first step requests a page, or None."""
+    return step.route if step.method == "GET" and not step.redirected else None
 
 
 def _step(step: WalkedStep, after_page: bool) -> Iterator[str]:

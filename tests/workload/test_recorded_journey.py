@@ -70,6 +70,10 @@ def test_visit_becomes_journey_with_pauses(visit):
     assert 'class Shop(Journey):\n    path = "/"\n' in found.text
 
 
+def test_first_page_needs_no_slash(visit):
+    assert 'path = "/app"\n' in visit("/app", "/about/").text
+
+
 def test_unsupported_requests_are_counted(visit):
     found = visit(
         "/",

@@ -58,7 +58,7 @@ class JourneyWork(Work):
     path: str = dataclasses.field(metadata={"key": None})
     think_s: tuple[Amount, Amount] = dataclasses.field(metadata={"key": None})
     injectors: Annotated[int, Meta(ge=1, le=MAX_PROCESSES, description="Number of processes that share the users.")] = 1
-    sign_in: SignIn | None = dataclasses.field(default=None, metadata={"key": None})
+    sign_in: SignIn | None = dataclasses.field(default=None, metadata={"key": None})  # type: ignore[misc]
 
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
@@ -72,8 +72,9 @@ class JourneyWork(Work):
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
         journey = _journey(values["journey"], place)
         path = path_of(_file(journey)) if values["path"] is None else values["path"]
-        if not _begins(path):
-            raise ValueError(f"path: must be the path of the application, with / at both ends, not {path!r}")
+        end = "/" if journey == DEFAULT_JOURNEY else ""  # the questionnaire adds the names of its pages
+        if not PATH.fullmatch(path) or not path.endswith(end):
+            raise ValueError(f"path: must be the path of the application, such as /shop{end}, not {path!r}")
         think = values["think"]
         ends = [think, think] if isinstance(think, float) else think
         if len(ends) != 2:
@@ -162,10 +163,6 @@ def _file(journey: str) -> Path:
     return journeys.known().get(journey, Path(journey))
 
 
-def _begins(path: str) -> bool:
-    return PATH.fullmatch(path) is not None and path.endswith("/")
-
-
 def _journey(text: str, place: TablePlace) -> str:
     """Return the name of an included journey, or the path of a file with a journey.
 
@@ -203,8 +200,8 @@ def path_of(file: Path) -> str:
     ]
     if not paths:
         return "/"
-    if not isinstance(paths[0], str) or not _begins(paths[0]):
-        raise UserError(f"{file}: path = {quoted(paths[0])}: must be the path of the application, with / at both ends")
+    if not isinstance(paths[0], str) or not PATH.fullmatch(paths[0]):
+        raise UserError(f"{file}: path = {quoted(paths[0])}: must be the path of the application, such as /shop")
     return paths[0]
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from loadtests import journeys
+from loadtests.errors import UserError
 from loadtests.plan import kinds
 from loadtests.plan import study as studies
 from loadtests.plan.kinds.journey import CAPACITY_ARRIVALS, CAPACITY_USERS
@@ -61,6 +62,19 @@ def test_journey_file_is_next_to_study(own, tmp_path):
     assert load_of(test).users.journey == str((tmp_path / "a" / "mine.py").resolve())
     assert test.short_description == "the journey mine at /shop/"
     assert [(one.path, one.status) for one in test.requests] == [("/shop/", 200)]
+
+
+@pytest.mark.parametrize("path", ["/app", "/app?tab=1"])
+def test_path_needs_no_final_slash(own, tmp_path, path):
+    assert [one.path for one in own(users=1, path=path).requests] == [path]
+    file = tmp_path / "walk.py"
+    file.write_text(f"class Walk:\n    path = {path!r}\n")
+    assert [one.path for one in parsed(users=1).with_journey(file, None).requests] == [path]
+
+
+def test_questionnaire_needs_final_slash():
+    with pytest.raises(UserError, match="path: must be the path of the application, such as /shop/, not '/app'"):
+        parsed(users=1, path="/app")
 
 
 def test_journey_is_identified_by_content(own):
