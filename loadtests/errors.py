@@ -87,6 +87,16 @@ def place_of(output: str, folder: Path) -> str:
     return f"{inside[-1][0].relative_to(folder)}, line {inside[-1][1]}" if inside else ""
 
 
+def limit_hint(status: int, worked: bool = False) -> str:
+    """Return advice if the status shows that the application limits requests, or an empty string.
+
+    ``worked`` means that the application gave the expected answer to earlier requests.
+    """
+    if status == 429:
+        return ". Switch off the application's rate limit for the measurement"
+    return ". If the application limits requests, switch its limit off" if worked and status in (403, 503) else ""
+
+
 def reason_of(output: str) -> str:
     """Return the reason for a program's failure: its last traceback's exception, or the last line of its output."""
     _, traceback, after = output.rpartition("Traceback (most recent call last)")

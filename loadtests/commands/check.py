@@ -9,7 +9,7 @@ from rich.text import Text
 
 from loadtests.commands import completion
 from loadtests.commands.console import data, fail, out, say, waiting
-from loadtests.commands.options import Own, Paths, Variants, WorkloadFile, with_own_websockets
+from loadtests.commands.options import Login, Own, Paths, Variants, WorkloadFile, with_login, with_own_websockets
 from loadtests.formatting import plural
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NO_LOG = ": its logs are empty. Set DEBUG or add a console handler to LOGGING to log the error's traceback"
 
 
+@with_login
 @with_own_websockets
 def command(
     setups: Annotated[
@@ -35,6 +36,7 @@ def command(
     ] = False,
     *,
     own: Own,
+    login: Login,
 ) -> None:
     """Start the setups one after the other and compare their answers."""
     with waiting(out) as announce:
@@ -53,7 +55,7 @@ def command(
         served = project.chosen(own, chosen, announce, requests=requests)
     for remark in served.remarks:
         say(f"note: {remark}")
-    checked = check(chosen, setups, lambda doing: say(f"{doing} ..."), served.application, requests)
+    checked = check(chosen, setups, lambda doing: say(f"{doing} ..."), served.application, requests, login)
     print_check(checked, every)
     if not checked.good:
         if checked.errors:
@@ -97,7 +99,7 @@ def print_check(checked: Check, every: bool = True) -> None:
     for setup, error in checked.failed:
         _line(setup.name, "bold red", f": {error}\n{error.log}")
     for request, given in checked.errors:
-        _line(checked.compared[0].name, "bold red", f": {request.method} {request.path}: {given}")
+        _line(checked.compared[-1].name, "bold red", f": {request.method} {request.path}: {given}")
     for difference in checked.differences:
         request = difference.request
         _line(difference.setup, "bold red", f": {request.method} {request.path}")

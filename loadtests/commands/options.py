@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from loadtests.measure.study_options import OwnJourney
     from loadtests.records.run.run_record import ExpectedWorkers
     from loadtests.setups.application.project import Options
+    from loadtests.workload import SignIn
 
     Own = Options | None
+    Login = SignIn | None
     Journey = OwnJourney | None
     Workers = ExpectedWorkers | None
 else:
-    Own = Journey = Workers = object  # `--help` doesn't need these types, whose modules are slow to import
+    Own = Login = Journey = Workers = object  # `--help` doesn't need these types, whose modules are slow to import
 
 Command = Callable[..., None]
 LENGTH, MACHINES = "Duration and precision", "Other machines"  # panels of `--help`
@@ -106,19 +108,25 @@ WEBSOCKETS: dict[str, Any] = {
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],
     "ws_subprotocol": Annotated[Texts, typer.Option(help="Subprotocol to offer, such as a token; may be repeated.")],
 }
+LOGIN: dict[str, Any] = {
+    "login": Annotated[
+        Text,
+        typer.Option(
+            help="Page where users log in: /accounts/login/. Set their password in JOURNEY_PASSWORD. In a journey, you "
+            "can set JOURNEY_COOKIE to a cookie instead of this option."
+        ),
+    ],
+    "login_user": Annotated[Text, typer.Option(help="User name for --login.")],
+    "login_accounts": Annotated[
+        Path | None, typer.Option(help="CSV file with names and passwords for --login. The users take turns.")
+    ],
+}
 JOURNEY: dict[str, Any] = {
     "journey": Annotated[
         Path | None,
         typer.Option(help="Python file with a user's steps. `workload journey` creates it from a recording."),
     ],
-    "login": Annotated[
-        Text,
-        typer.Option(
-            help="Page where users log in: /accounts/login/. Set their password in JOURNEY_PASSWORD. To log in with "
-            "a cookie, set JOURNEY_COOKIE instead of this option."
-        ),
-    ],
-    "login_user": Annotated[Text, typer.Option(help="User name for --login.")],
+    **LOGIN,
 }
 WORKERS: dict[str, Any] = {
     "expect_workers": Annotated[
@@ -187,6 +195,12 @@ def _own_project(chosen: dict[str, Any]) -> Own:
     return Options(**{names.get(name, name): value for name, value in chosen.items()})
 
 
+def _login(chosen: dict[str, Any]) -> Login:
+    from loadtests.workload import sign_in
+
+    return sign_in.from_options(**{name.removeprefix("login_"): value for name, value in chosen.items()})
+
+
 def _own_journey(chosen: dict[str, Any]) -> Journey:
     from loadtests.measure.study_options import OwnJourney
 
@@ -203,6 +217,7 @@ OF_A_PROJECT = ("app", "only works with your own project. Name its folder with -
 OF_WORKERS = ("expect_workers", "only works with --expect-workers. Add it with the number of workers")
 with_own_project = with_options("own", PROJECT, _own_project, OF_A_PROJECT)
 with_own_websockets = with_options("own", {**PROJECT, **WEBSOCKETS}, _own_project, OF_A_PROJECT)
+with_login = with_options("login", LOGIN, _login)
 with_own_journey = with_options("users", JOURNEY, _own_journey)
 with_expected_workers = with_options("workers", WORKERS, _expected_workers, OF_WORKERS)
 

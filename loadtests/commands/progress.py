@@ -190,11 +190,11 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
 
 def check_command(run: Run) -> str:
     """Return the command that shows how a setup broke the contract, or an empty string if no setup did."""
-    from loadtests.commands.options import PROJECT, WEBSOCKETS
+    from loadtests.commands.options import LOGIN, PROJECT, WEBSOCKETS
 
     broken = {trial.setup for trial in run.trials() if any(one.reason == BROKEN for one in trial.flags)}
     baseline = next(one.setup for one in run.record.study.entries if one.label == run.record.study.baseline)
-    options = {f"--{name.replace('_', '-')}" for name in ("path", "workload", *PROJECT, *WEBSOCKETS)}
+    options = {f"--{name.replace('_', '-')}" for name in ("path", "workload", *PROJECT, *WEBSOCKETS, *LOGIN)}
     kept, words = [], iter(shlex.split(run.record.command))
     for word in words:
         if word.partition("=")[0] in options:

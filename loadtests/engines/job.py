@@ -6,6 +6,7 @@ import array
 import base64
 import dataclasses
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from loadtests.workload.event_streams import EventStreams
@@ -20,7 +21,7 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
         "engine": engine,
         "protocol": load.protocol,
         "origin": load.origin,
-        "requests": [_request(*asked) for asked in itertools.zip_longest(load.requests, load.bodies)],
+        "requests": [_request(*asked, load.cookies) for asked in itertools.zip_longest(load.requests, load.bodies)],
         "order": _base64(_order(load).tobytes()),
         "timesMs": [seconds * 1000 for seconds, _ in load.recorded] or None,
         "rate": load.rate,
@@ -41,11 +42,12 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
     }
 
 
-def _request(request: Request, body: bytes | None) -> dict[str, Any]:
+def _request(request: Request, body: bytes | None, cookies: Sequence[str] = ()) -> dict[str, Any]:
     return {
         "method": request.method,
         "path": request.path,
         "headers": list(itertools.chain.from_iterable(request.headers)),
+        "cookies": () if request.has_cookie else cookies,
         "body": _base64(request.body),
         "status": request.status,
         "expectBody": _base64(body),

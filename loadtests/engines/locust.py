@@ -65,15 +65,12 @@ class Locust:
             raise EngineError("Locust is not installed. Run `make setup`")
 
     def check(self, load: Load) -> None:
-        """Check the number of users and their credentials.
+        """Check the number of users.
 
         Raises:
-            UserError: If there are too many users, or credentials are missing.
+            UserError: If there are too many users.
         """
-        users = _users(load)
-        _starts(users, load)
-        if users.sign_in is not None:
-            users.sign_in.secret()
+        _starts(_users(load), load)
 
     def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
         require_able(self, load)  # check the load before any process is started
@@ -118,10 +115,10 @@ def _starts(users: Users, load: Load) -> list[tuple[int, float]]:
     return users.starts(load.warmup_s, load.duration_s, load.arrival_seed or 0)
 
 
-def _credentials(users: Users) -> dict[str, str] | None:
+def _credentials(users: Users) -> list[dict[str, str]]:
     """Return the users' credentials, which are sent only to the injectors, over a private pipe."""
-    user = users.sign_in
-    return None if user is None else {"login": user.login, "user": user.user, "secret": user.secret()}
+    who = users.sign_in
+    return [{"login": who.login, "user": name, "secret": secret} for name, secret in who.accounts()] if who else []
 
 
 def _job(users: Users, load: Load, index: int) -> Event:

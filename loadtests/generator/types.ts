@@ -48,6 +48,7 @@ export interface Request {
   method: string;
   path: string;
   headers: string[]; // name, value, name, value, ...
+  cookies?: string[]; // the Cookie headers of users who take turns
   body: string | null; // base64
   status: number;
   expectBody: string | null; // base64, or null if the body isn't checked

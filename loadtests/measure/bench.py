@@ -196,7 +196,11 @@ class Bench:
         try:
             engine = self.engine(test.engine)
             engine.require()
-            require_able(engine, self.load(test, self.url), test.pace.engine_features)
+            load = self.load(test, self.url)
+            if test.work.sign_in is not None:
+                test.work.sign_in.accounts()
+                load = dataclasses.replace(load, cookies=("",))
+            require_able(engine, load, test.pace.engine_features)
         except UserError as error:
             raise UserError(f"test {test.name}: {error}") from None
         if test.recipe:

@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any
 
 from loadtests import hosts, setups
-from loadtests.errors import UserError
-from loadtests.serve import scripted
+from loadtests.errors import UserError, limit_hint
+from loadtests.serve import scripted, signed_in
 from loadtests.serve.contract import (
     answers,
     describe,
@@ -36,7 +36,7 @@ from loadtests.setups import WEBSOCKET, Setup, fetching, services
 from loadtests.setups.application import Application, sample
 from loadtests.setups.application.progress import Announce
 from loadtests.setups.needs import missing
-from loadtests.workload import Conversation, Request
+from loadtests.workload import Conversation, Request, SignIn
 from loadtests.workload.secrets import telling, without_accounts
 
 MIN_FETCH_TIMEOUT_S = 1.0  # so that a short pause of the machine doesn't look like a difference between setups
@@ -109,6 +109,7 @@ def check(
     progress: Announce,
     application: Application | None = None,
     requests: Sequence[Request] = REQUESTS,
+    login: SignIn | None = None,
 ) -> Check:
     """Compare the answers of the setups with the answers of the reference, which is started first.
 
@@ -118,9 +119,10 @@ def check(
         progress: Reports the steps.
         application: The application to serve. The default is the sample project.
         requests: The requests to send.
+        login: The user who logs in before the requests, if any.
 
     Raises:
-        UserError: If a named setup can't be started on this machine.
+        UserError: If a named setup can't be started on this machine, or a user can't log in.
     """
     application = application or sample()
     application = dataclasses.replace(application, writes_settings=application.own)
@@ -130,7 +132,9 @@ def check(
     bind, port = setups.bind(), setups.port()
     env = {**host.allot(os.environ.get("CORES")).knobs({}), **HASH_SEED, "BIND": bind, "PORT": str(port)}
     start = partial(serving, application=application, host=host)
-    checker = _Checker(application, progress, Check(application.addressed(requests)))
+    if login is not None:
+        login.accounts()
+    checker = _Checker(application, progress, Check(application.addressed(requests)), login)
     chosen = checker.servable(found, named)
     compared = [setup for setup in chosen if not setup.dialect]
     if compared and not application.own:
@@ -179,6 +183,7 @@ class _Checker:
     application: Application
     progress: Announce
     result: Check
+    login: SignIn | None = None
     first_settings: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def servable(self, chosen: Sequence[Setup], named: Collection[str]) -> list[Setup]:
@@ -223,7 +228,7 @@ class _Checker:
             expected = given if expected is None else expected
             result.compared.append(setup)
             result.differences += [
-                Difference(setup.name, one, *show_both(expected[one.name], given[one.name]))
+                _difference(setup, one, expected[one.name], given[one.name])
                 for one in sent
                 if one.name in expected and not _alike(expected[one.name], given[one.name])
             ]
@@ -235,7 +240,11 @@ class _Checker:
     def _answers(self, setup: Setup, sent: Sequence[Request], start: Start) -> Answers:
         """Start a setup and return its answers. Keep the end of its logs if an answer is a server error or missing."""
         with start(setup) as server:
-            given = answers(server, sent)
+            try:
+                cookies = signed_in.cookies(server.url, self.login, server.application) if self.login else ()
+            except signed_in.NotSignedIn as error:
+                raise UserError(f"{setup.name}: users can't log in: {error}") from None
+            given = answers(server, [one.with_cookie(cookies[0]) for one in sent] if cookies else sent)
             self._talk(setup, server)
             self._compare_settings(setup, server)
             if self.application.own and any(isinstance(one, str) or one.status >= 500 for one in given):
@@ -274,6 +283,9 @@ class _Checker:
         kept: Answers = {}
         for one in sent:
             first, second = given[one.name], again[one.name]
+            if advice := _advice(first, second):
+                self.result.errors.append((one, f"{describe(second)}{advice}"))
+                continue
             if isinstance(first, str) or isinstance(second, str) or not _same_kind(first, second):
                 self.result.varying.append(one)
                 continue
@@ -310,6 +322,19 @@ def _flat(values: Any, name: str = "") -> Iterator[tuple[str, str]]:
         yield from ((f"{name} {one}", "present") for one in values)
     elif not telling(name):
         yield name, str(values)
+
+
+def _difference(setup: Setup, one: Request, expected: Answer | str, given: Answer | str) -> Difference:
+    before, after = show_both(expected, given)
+    return Difference(setup.name, one, before, f"{after}{_advice(expected, given)}")
+
+
+def _advice(before: Answer | str, after: Answer | str) -> str:
+    """Return advice if the application answered earlier requests, but then refused a request."""
+    if isinstance(before, str) or isinstance(after, str) or before.status == after.status:
+        return ""
+    hint = limit_hint(after.status, worked=True)
+    return hint and f" after {before.status}{hint}"
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:

@@ -8,6 +8,7 @@ database is down or a path is missing, the run ends with a one-line error before
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from loadtests.errors import UserError, reason_of
 from loadtests.measure.bench import Bench
@@ -54,10 +55,10 @@ def preflight(bench: Bench, study: Study) -> Preflight:
 def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) -> tuple[Expectation, ...]:
     found = []
     try:
-        requests = requests_of(bench, server, test)
+        cookies = _cookies(bench, server, test)
     except NotSignedIn as error:
         raise UserError(f"test {test.name}: users can't log in: {error}") from None
-    for request in requests:
+    for request in requests_of(bench, test, cookies):
         given = contract.answer(server, request)
         if isinstance(given, str) or given.status != request.status:
             answered = f"{request.method} {request.path}: {contract.describe(given)}"
@@ -71,32 +72,45 @@ def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) ->
     return tuple(found)
 
 
-def requests_of(bench: Bench, server: Serving, test: Test) -> tuple[Request, ...]:
-    """Return the test's requests with the project's headers and, if its users log in, with a session cookie.
+def requests_of(bench: Bench, test: Test, cookies: Sequence[str] = ()) -> tuple[Request, ...]:
+    """Return the test's requests with the project's headers and, if its users log in, with the first user's cookie."""
+    requests = bench.application.addressed(test.requests)
+    return tuple(one.with_cookie(cookies[0]) for one in requests) if cookies else requests
+
+
+def _cookies(bench: Bench, server: Serving, test: Test) -> tuple[str, ...]:
+    """Log the test's users in, and return their cookies.
 
     Raises:
-        NotSignedIn: If the login fails.
+        NotSignedIn: If a login fails.
     """
-    requests = bench.application.addressed(test.requests)
-    users = bench.load(test, server.url).users
-    if users is None or users.sign_in is None:
-        return requests
-    cookie = signed_in.cookies(server.url, users.sign_in, bench.application.host)
-    return tuple(dataclasses.replace(one, headers=(*one.headers, ("Cookie", cookie))) for one in requests)
+    who = test.work.sign_in
+    return signed_in.cookies(server.url, who, bench.application) if who else ()
 
 
-def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> tuple[list[bytes | None], list[str]]:
-    """Check the contract of a test on a running setup.
+@dataclasses.dataclass
+class Verified:
+    """The outcome of a check.
 
-    Returns:
-        The bodies that the answers must have under load, and messages about violations of the contract.
+    Attributes:
+        broken: Messages about violations of the contract.
+        bodies: The bodies that the answers must have under load.
+        cookies: The Cookie headers of the users who have logged in.
     """
+
+    broken: list[str]
+    bodies: list[bytes | None] = dataclasses.field(default_factory=list)
+    cookies: tuple[str, ...] = ()
+
+
+def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> Verified:
+    """Log the users of a test in, and check the contract of the test on a running setup."""
     try:
-        requests = requests_of(bench, server, test)
+        cookies = _cookies(bench, server, test)
     except NotSignedIn as error:
-        return [], [f"users can't log in: {error}"]
-    bodies, broken = contract.verified(server, requests, bench.contract[test.name])
-    return bodies, [*broken, *broken_dialect(bench, server, test, entry)]
+        return Verified([f"users can't log in: {error}"])
+    bodies, broken = contract.verified(server, requests_of(bench, test, cookies), bench.contract[test.name])
+    return Verified([*broken, *broken_dialect(bench, server, test, entry)], bodies, cookies)
 
 
 def broken_dialect(bench: Bench, server: Serving, test: Test, entry: Entry) -> list[str]:

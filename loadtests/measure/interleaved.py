@@ -18,7 +18,7 @@ from loadtests.engines import EngineError
 from loadtests.engines.base import LoadMaker, OnMoment, PreparedLoad, SlicingEngine
 from loadtests.hosts import ConnectionLost
 from loadtests.measure.bench import Bench
-from loadtests.measure.contract_check import verified
+from loadtests.measure.contract_check import requests_of, verified
 from loadtests.measure.load_watch import WatchedSlice, joined
 from loadtests.measure.observation import LoadObservation, PlannedTrial, TrialBuilder, observe_load
 from loadtests.observe import gauges, processes
@@ -189,20 +189,25 @@ class _Block:
             builder.failed(server)
             return None
         builder.note(started=True)
-        bodies, differences = verified(self.bench, server, test, planned.entry)
-        if differences:
-            builder.breaks_contract(differences, server.logs())
+        checked = verified(self.bench, server, test, planned.entry)
+        if checked.broken:
+            builder.breaks_contract(checked.broken, server.logs())
             return None
-        requests = self.bench.application.addressed(test.requests)[:MAX_TIMED]
+        requests = requests_of(self.bench, test, checked.cookies)[:MAX_TIMED]
         try:
             healthy_in_s = server.seconds_to_answer()
             answers_in_s = max((_seconds_to_answer(server, request) for request in requests), default=healthy_in_s)
         except (OSError, http.client.HTTPException) as error:
             builder.failed(NotServing(f"stopped answering: {error}", server.logs()))
             return None
-        load = self.bench.load(test, server.url, bodies, chance, planned.entry)
+        load = self.bench.load(test, server.url, checked.bodies, chance, planned.entry)
         load = dataclasses.replace(
-            load, ca=server.ca, idle_s=IDLE_S, answer_s=answers_in_s, grace_s=test.work.slice_grace_s
+            load,
+            ca=server.ca,
+            cookies=checked.cookies,
+            idle_s=IDLE_S,
+            answer_s=answers_in_s,
+            grace_s=test.work.slice_grace_s,
         )
         prepared = maker.prepare(load)
         if test.warmup_s:

@@ -90,9 +90,10 @@ class OwnJourney:
     journey: Path | None = None
     login: str | None = None
     login_user: str | None = None
+    login_accounts: Path | None = None
 
     def in_study(self, study: Study) -> Study:
-        """Return a copy of the study whose users run this journey with this login.
+        """Return a copy of the study whose users run this journey, or send its requests, with this login.
 
         Raises:
             UserError: If the journey isn't valid.
@@ -103,12 +104,12 @@ class OwnJourney:
                 f"--journey {shown(str(file))}: must be a Python file with a journey. Create one with `workload "
                 f"journey`"
             )
-        return study.with_journey(file, sign_in.from_options(self.login, self.login_user))
+        return study.with_journey(file, sign_in.from_options(self.login, self.login_user, self.login_accounts))
 
 
 def default_study(own: project.Options | None, users: OwnJourney | None, aa: bool) -> str:
     """Return the default study for the user's journey, the user's project or an A/A run, or else an empty string."""
-    if users is not None:
+    if users is not None and (users.journey is not None or own is None):
         return OWN_JOURNEY
     if own is None:
         return AA_STUDY if aa else ""

@@ -74,12 +74,12 @@ class _TrialRun:
         """Check the contract, run all loads, and collect the results."""
         bench, test, entry, builder = self.bench, self.planned.test, self.planned.entry, self.builder
         builder.note(started=True)
-        bodies, differences = verified(bench, self.server, test, entry)
-        if differences:
-            builder.breaks_contract(differences, self.server.logs())
+        checked = verified(bench, self.server, test, entry)
+        if checked.broken:
+            builder.breaks_contract(checked.broken, self.server.logs())
             return
-        load = bench.load(test, self.server.url, bodies, self.planned.slot.load_seed(bench.seed), entry)
-        load = dataclasses.replace(load, ca=self.server.ca)
+        load = bench.load(test, self.server.url, checked.bodies, self.planned.slot.load_seed(bench.seed), entry)
+        load = dataclasses.replace(load, ca=self.server.ca, cookies=checked.cookies)
         try:
             loads = self._loads(load)
         except EngineError as error:

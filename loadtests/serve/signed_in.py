@@ -11,8 +11,10 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from loadtests.errors import limit_hint
 from loadtests.journeys.forms import login_form
 from loadtests.serve.http import connection, fetch
+from loadtests.setups.application import Application
 from loadtests.workload import Request, SignIn
 
 WITHIN_S = 10.0
@@ -29,49 +31,47 @@ class _Page(NamedTuple):
     location: str  # the path to which the server redirects
 
 
-def cookies(origin: str, who: SignIn, host: str | None) -> str:
-    """Log a user in, and return the ``Cookie`` header for the user's requests.
+def cookies(origin: str, who: SignIn, application: Application) -> tuple[str, ...]:
+    """Log all users in, and return the ``Cookie`` header for each user's requests.
 
     Args:
         origin: The address of the server.
-        who: The user and the way to log in.
-        host: The Host header, or None to use the server's address.
+        who: The users and the way to log in.
+        application: The application that the server serves.
 
     Raises:
-        NotSignedIn: If the server refuses the login.
-        UserError: If the password or the cookie isn't set.
+        NotSignedIn: If the server refuses a login.
+        UserError: If a password or the cookie isn't set.
     """
-    secret = who.secret()
     if not who.login:
-        return secret
-    jar = CookieJar()
-    page = _ask(jar, origin, who.login, host)
+        return tuple(secret for _, secret in who.accounts())
+    return tuple(_cookie(origin, who.login, *account, application) for account in who.accounts())
+
+
+def _cookie(origin: str, login: str, user: str, password: str, application: Application) -> str:
+    jar, host = CookieJar(), application.host
+    page = _ask(jar, origin, login, host)
     if page.status != OK:
-        raise NotSignedIn(f"GET {who.login}: answered {page.status} instead of {OK}")
+        raise NotSignedIn(f"GET {login}: answered {page.status} instead of {OK}{limit_hint(page.status)}")
     try:
-        form = login_form(page.text, origin, who.login)
+        form = login_form(page.text, origin, login)
     except ValueError as error:
-        raise NotSignedIn(f"GET {who.login}: {error}") from None
-    before = _header(jar, origin)
-    sent = _ask(jar, origin, form.action, host, form.filled(who.user, secret))
+        raise NotSignedIn(f"GET {login}: {error}") from None
+    sent = _ask(jar, origin, form.action, host, form.filled(user, password))
     if sent.status == FORBIDDEN:
         raise NotSignedIn(f"POST {form.action}: answered {FORBIDDEN}. Over plain HTTP, CSRF_COOKIE_SECURE must be off")
-    if sent.status not in REDIRECTS or sent.location == urlsplit(who.login).path:
-        raise NotSignedIn(f"POST {form.action}: {who.user} was refused: answered {sent.status}. Check the password")
-    header = _header(jar, origin)
-    if not {one for one in header.split("; ") if "csrf" not in one.partition("=")[0]} - set(before.split("; ")):
+    if sent.status not in REDIRECTS or sent.location == urlsplit(login).path:
+        why = limit_hint(sent.status) or ". Check the password"
+        raise NotSignedIn(f"POST {form.action}: {user} was refused: answered {sent.status}{why}")
+    request = urllib.request.Request(f"{origin}/")
+    jar.add_cookie_header(request)
+    header, name = request.get_header("Cookie") or "", application.session_cookie
+    if name and name not in {cookie.partition("=")[0] for cookie in header.split("; ")}:
         raise NotSignedIn(
-            f"POST {form.action}: {who.user} was logged in, but received no cookie for plain HTTP and this address. "
+            f"POST {form.action}: {user} was logged in, but received no cookie {name} for plain HTTP and this address. "
             "Turn SESSION_COOKIE_SECURE and SESSION_COOKIE_DOMAIN off"
         )
     return header
-
-
-def _header(jar: CookieJar, origin: str) -> str:
-    """Return the Cookie header for the next request."""
-    request = urllib.request.Request(f"{origin}/")
-    jar.add_cookie_header(request)
-    return request.get_header("Cookie") or ""
 
 
 def _ask(jar: CookieJar, origin: str, path: str, host: str | None, form: dict[str, str] | None = None) -> _Page:

@@ -45,6 +45,7 @@ class Feature(Enum):
     SILENT = "hold silent connections"
     TLS = "trust the certificate of a run"
     JOURNEYS = "run the journeys of users"
+    LOGIN = "send requests of logged-in users"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Load:
             ``conversation``, and a single request with the path and headers of the handshakes. Messages count as
             requests.
         conversation: The WebSocket messages and connections.
+        cookies: The Cookie headers of users who take turns to send the requests that have no cookie.
         users: Users who run a journey. In that case, nothing else is sent, and all requests of the users have the
             headers of the load's only request. The users arrive during ``warmup_s``.
         streams: The streams that are read while the requests are sent, with the protocol ``events``.
@@ -117,6 +119,7 @@ class Load:
     answer_s: float = 0.0
     protocol: str = "http"
     conversation: Conversation | None = None
+    cookies: tuple[str, ...] = dataclasses.field(default=(), repr=False)
     users: Users | None = None
     streams: EventStreams | None = None
     slow_streams: EventStreams | None = None
@@ -257,6 +260,7 @@ class Load:
                 Feature.CLOSED_LOOP: self.rate is None,
                 Feature.MIX: len(self.requests) > 1,
                 Feature.REPLAY: bool(self.recorded),
+                Feature.LOGIN: bool(self.cookies),
                 Feature.RANDOM_ARRIVALS: self.arrival_seed is not None and not self.recorded,
             }
         return frozenset(feature for feature, needed in used.items() if needed)

@@ -129,6 +129,14 @@ class Request:
         return found
 
     @property
+    def has_cookie(self) -> bool:
+        return any(name.lower() == "cookie" for name, _ in self.headers)
+
+    def with_cookie(self, cookie: str) -> Request:
+        """Return the request with a cookie, unless it already has a cookie."""
+        return self if self.has_cookie else dataclasses.replace(self, headers=(*self.headers, ("Cookie", cookie)))
+
+    @property
     def identity(self) -> Request:
         """The request without the path of its body's file, to compare requests."""
         if self.body_file is None:

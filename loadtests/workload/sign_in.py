@@ -1,27 +1,34 @@
-"""Describe how the users of a journey log in. The password or the cookie is only in the environment."""
+"""Describe how users log in. Passwords and cookies are only in the environment or in the user's file of accounts."""
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import os
+from pathlib import Path
 
+from loadtests import files
 from loadtests.cleanup.program import SECRET_PREFIX
 from loadtests.errors import UserError, shown
 from loadtests.workload.request import PATH
 
 PASSWORD, COOKIE = f"{SECRET_PREFIX}PASSWORD", f"{SECRET_PREFIX}COOKIE"
 LONGEST_NAME = 254
+MAX_ACCOUNTS = 1000  # because all users of a load log in before each trial
+MAX_BYTES = 1_000_000
+Account = tuple[str, str]  # a user name and a password, or an empty string and a cookie
 
 
 @dataclasses.dataclass(frozen=True)
 class SignIn:
-    """A way to log in: with a form as ``user``, or with a cookie if ``login`` is empty.
+    """A way to log in: with a form as ``user`` or with the accounts in a file, or with a cookie if ``login`` is empty.
 
-    The password or the cookie isn't a field, because run.json contains the fields.
+    The passwords or the cookie aren't fields, because run.json contains the fields.
 
     Args:
         login: The path of the page with the login form, or empty.
-        user: The name of the user.
+        user: The name of the user, or empty if there is a file.
+        file: The CSV file with the names and passwords of several users.
 
     Raises:
         UserError: If a value isn't valid.
@@ -29,23 +36,26 @@ class SignIn:
 
     login: str = ""
     user: str = ""
+    file: str = dataclasses.field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.login and (not PATH.fullmatch(self.login) or self.login.startswith("//")):
             raise UserError(
                 f"login: must be the path of the login page, such as /accounts/login/, not '{shown(self.login)}'"
             )
-        if bool(self.login) != bool(self.user):
+        if bool(self.login) != bool(self.user or self.file):
             raise UserError("login: needs a user name as well. Set login_user")
         if len(self.user) > LONGEST_NAME or not self.user.isprintable():
             raise UserError(f"login_user: must be a line of 1 to {LONGEST_NAME} characters, not '{shown(self.user)}'")
 
-    def secret(self) -> str:
-        """Return the password or the cookie.
+    def accounts(self) -> list[Account]:
+        """Return the accounts of all users.
 
         Raises:
-            UserError: If the environment variable isn't set or isn't valid.
+            UserError: If the environment variable isn't set, or the variable or the file isn't valid.
         """
+        if self.file:
+            return _read(self.file)
         name = PASSWORD if self.login else COOKIE
         value = os.environ.get(name, "")
         if not value:
@@ -53,13 +63,27 @@ class SignIn:
             raise UserError(f"{name} is not set. Set it to {what}")
         if not value.isprintable() or not (self.login or value.isascii()):
             raise UserError(f"{name}: contains characters that can't be sent. Copy the value from your browser")
-        return value
+        return [(self.user, value)]
 
     def __str__(self) -> str:
         return f"signed in at {self.login}" if self.login else "signed in by a cookie"
 
 
-def from_options(login: str | None, user: str | None) -> SignIn | None:
+def _read(file: str) -> list[Account]:
+    try:
+        rows = list(csv.reader(files.read(Path(file), MAX_BYTES).decode("utf-8-sig").splitlines()))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{file} cannot be read: {getattr(error, 'strerror', None) or type(error).__name__}") from None
+    for number, row in enumerate(rows, start=1):
+        if row and not (len(row) == 2 and all(text and text.isprintable() for text in row)):
+            raise UserError(f"{file}: line {number} must be a name and a password, such as ada,secret")
+    accounts = [(name, password) for name, password in filter(None, rows)]
+    if not 1 <= len(accounts) <= MAX_ACCOUNTS:
+        raise UserError(f"{file}: the number of accounts must be from 1 to {MAX_ACCOUNTS:,}, not {len(accounts):,}")
+    return accounts
+
+
+def from_options(login: str | None = None, user: str | None = None, accounts: Path | None = None) -> SignIn | None:
     """Return the login from the command line options, or None if users don't log in.
 
     Without options, users log in with the cookie in the environment, if it is set.
@@ -67,11 +91,13 @@ def from_options(login: str | None, user: str | None) -> SignIn | None:
     Raises:
         UserError: If an option is missing, or an option and the cookie are both set.
     """
-    if login is None and user is None:
+    if login is None and user is None and accounts is None:
         return SignIn() if os.environ.get(COOKIE) else None
     if os.environ.get(COOKIE):
         raise UserError(f"--login and {COOKIE} can't be combined. Leave one out")
-    if not login or not user:
-        missing = "--login, the login page" if not login else "--login-user, the user name"
+    if user and accounts:
+        raise UserError("--login-user and --login-accounts can't be combined. Leave one out")
+    if not login or not (user or accounts):
+        missing = "--login, the login page" if not login else "--login-user or --login-accounts"
         raise UserError(f"users log in with --login and --login-user together. Missing: {missing}")
-    return SignIn(login, user)
+    return SignIn(login, user or "", str(accounts.absolute()) if accounts else "")

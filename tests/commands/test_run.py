@@ -175,9 +175,11 @@ def test_password_of_journey_is_hidden(dry_run, monkeypatch, mine):
     ("arguments", "cookie", "says"),
     [
         (("--journey", "none.py"), None, "--journey none.py: must be a Python file with a journey"),
-        (("--journey", "BROKEN"), None, "path = 'shop': must be the path of the application"),
+        (("--journey", "BROKEN"), None, "path = 'shop/': must be the path of the application"),
         (("first-look", "--journey", "MINE"), None, "first-look has no test with a journey"),
-        (("--login", "/in/"), None, "Missing: --login-user"),
+        (("--login", "/in/"), None, "Missing: --login-user or --login-accounts"),
+        ((*LOGIN, "--login-accounts", "a.csv"), None, "--login-user and --login-accounts can't be combined"),
+        (("stream", *LOGIN), None, "stream has no test whose users log in. Leave out --login"),
         (("--login-user", "ada"), None, "Missing: --login, the login page"),
         (
             ("--login", "in", "--login-user", "ada"),
@@ -196,12 +198,19 @@ def test_password_of_journey_is_hidden(dry_run, monkeypatch, mine):
 )
 def test_invalid_journey_or_login_is_refused(command, monkeypatch, mine, arguments, cookie, says):
     broken = mine.with_name("broken.py")
-    broken.write_text(JOURNEY.replace("/shop/", "shop"))
+    broken.write_text(JOURNEY.replace("/shop/", "shop/"))
     if cookie:
         monkeypatch.setenv(sign_in.COOKIE, cookie)
     named = {"MINE": mine, "BROKEN": broken}
     code, _, errors = command("run", *(named.get(one, one) for one in arguments), "--dry-run")
     assert (code, errors.count("\n"), says in errors) == (1, 1, True), errors
+
+
+def test_login_applies_to_requests(dry_run, monkeypatch):
+    monkeypatch.setenv(sign_in.PASSWORD, "hunter2")
+    printed = dry_run("--app", "docs/examples/chat", "--path", "/private", *LOGIN)
+    assert "GET /private, signed in at /in/" in printed
+    assert "hunter2" not in printed
 
 
 def test_cookie_only_affects_own_journeys(dry_run, monkeypatch):

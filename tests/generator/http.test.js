@@ -63,3 +63,13 @@ test('stale answers and wrong answers are recognised', async () => {
   const { ends } = await sent([{}, {}, {}], (k) => answers[k], false);
   assert.deepEqual(ends, ['stale', "the answer's Content-Length is 'x' instead of a number", 200]);
 });
+
+test('users take turns, each with a cookie', async () => {
+  const request = { headers: ['X-Y', 'Z'], cookies: ['s=1', 's=2'] };
+  const { connections } = await sent([request], () => ok());
+  const job = { origin: 'http://127.0.0.1:1', keepAlive: true };
+  const { turns } = protocol.exchange({ ...REQUEST, ...request }, job);
+  const cookies = [1, 2, 3].map(() => /\r\ncookie: (.*)\r\n/.exec(turns.take().bytes.toString())[1]);
+  assert.match(connections[0], /X-Y: Z\r\ncookie: s=1\r\n/);
+  assert.deepEqual(cookies, ['s=1', 's=2', 's=1']);
+});

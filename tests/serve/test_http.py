@@ -11,6 +11,7 @@ import pytest
 from loadtests.serve import http as client
 from loadtests.serve import signed_in
 from loadtests.serve.http import ask
+from loadtests.setups.application import sample
 from loadtests.workload import Request, SignIn
 
 GET = Request("page", path="/")
@@ -84,4 +85,4 @@ def test_answer_is_read_until_close(server):
 def test_sign_in_refuses_a_long_page(server, monkeypatch):
     monkeypatch.setenv("JOURNEY_PASSWORD", "x")
     with pytest.raises(signed_in.NotSignedIn, match="longer than 64 MiB"):
-        signed_in.cookies("http://{}:{}".format(*server(*ENDLESS)), SignIn("/login/", "ada"), None)
+        signed_in.cookies("http://{}:{}".format(*server(*ENDLESS)), SignIn("/login/", "ada"), sample())

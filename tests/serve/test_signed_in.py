@@ -1,15 +1,18 @@
 """Test the login to a server, and the errors of a failed login."""
 
 import contextlib
+import dataclasses
 import http.server
 import threading
 from urllib.parse import parse_qs
 
 import pytest
 
+from loadtests.errors import UserError
 from loadtests.serve import signed_in
 from loadtests.serve.signed_in import NotSignedIn
-from loadtests.workload import SignIn
+from loadtests.setups.application import sample
+from loadtests.workload import SignIn, sign_in
 
 PAGE = (
     '<form method="post" action="{action}"><input type="hidden" name="csrfmiddlewaretoken" value="t">'
@@ -70,7 +73,8 @@ def test_login_returns_the_cookies(monkeypatch, site):
     monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1/")
     url, seen = site()
-    assert set(signed_in.cookies(url, ADA, "shop.example").split("; ")) == {"csrftoken=c1", "sessionid=s1"}
+    [cookie] = signed_in.cookies(url, ADA, dataclasses.replace(sample(), host="shop.example"))
+    assert set(cookie.split("; ")) == {"csrftoken=c1", "sessionid=s1"}
     assert seen == [("shop.example", "csrftoken=c1", "/in/")]
 
 
@@ -78,8 +82,10 @@ def test_login_returns_the_cookies(monkeypatch, site):
     ("password", "changes", "says"),
     [
         ("hunter3", {}, "POST /in/: ada was refused: answered 200. Check the password"),
-        ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "received no cookie for plain HTTP and this address"),
-        ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "received no cookie for plain HTTP"),
+        ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie sessionid for plain HTTP and this address"),
+        ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "received no cookie sessionid for plain"),
+        ("hunter2 é", {"cookie": "csrf=s1"}, "ada was logged in, but received no cookie sessionid"),
+        ("hunter2 é", {"do_POST": lambda self: self.give(429, "")}, "answered 429. Switch off the application's rate"),
         (
             "hunter2 é",
             {"action": "https://evil.example/in/"},
@@ -93,7 +99,7 @@ def test_refused_login_is_reported(monkeypatch, site, password, changes, says):
     monkeypatch.setenv("JOURNEY_PASSWORD", password)
     url, seen = site(**changes)
     with pytest.raises(NotSignedIn) as raised:
-        signed_in.cookies(url, ADA, None)
+        signed_in.cookies(url, ADA, sample())
     assert says in str(raised.value)
     assert "hunter" not in str(raised.value)
     assert ("evil" in says) <= (seen == [])
@@ -102,4 +108,43 @@ def test_refused_login_is_reported(monkeypatch, site, password, changes, says):
 def test_unreachable_server_fails_the_login(monkeypatch):
     monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2")
     with pytest.raises(NotSignedIn, match=r"^GET /accounts/login/: ConnectionRefusedError: "):
-        signed_in.cookies("http://127.0.0.1:1", ADA, None)
+        signed_in.cookies("http://127.0.0.1:1", ADA, sample())
+
+
+@pytest.mark.parametrize("name", ["my_sid", ""])
+def test_settings_name_the_session_cookie(monkeypatch, site, name):
+    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
+    url, _ = site(cookie="my_sid=s1; Path=/")
+    [cookie] = signed_in.cookies(url, ADA, dataclasses.replace(sample(), session_cookie=name))
+    assert "my_sid=s1" in cookie
+
+
+def test_each_account_logs_in(site, tmp_path):
+    accounts = tmp_path / "users.csv"
+    accounts.write_text('ada,hunter2 é\n\n"bob, the second",hunter2 é\n')
+    url, seen = site()
+    found = signed_in.cookies(url, sign_in.from_options("/accounts/login/", None, accounts), sample())
+    assert (len(found), len(seen)) == (2, 2)
+    accounts.write_text("ada,hunter2 é\nbob,hunter3\n")
+    with pytest.raises(NotSignedIn, match=r"bob was refused: answered 200. Check the password"):
+        signed_in.cookies(url, sign_in.from_options("/accounts/login/", None, accounts), sample())
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("ada,hunter2\nbob\n", "users.csv: line 2 must be a name and a password, such as ada,secret"),
+        ("ada,hunter2\x1b\n", "users.csv: line 1 must be a name"),
+        ("", "users.csv: the number of accounts must be from 1 to 1,000, not 0"),
+        ("ada,hunter2\n" * 1001, "not 1,001"),
+        (None, "users.csv cannot be read: No such file or directory"),
+    ],
+)
+def test_invalid_accounts_are_refused(tmp_path, text, says):
+    accounts = tmp_path / "users.csv"
+    if text is not None:
+        accounts.write_text(text)
+    with pytest.raises(UserError) as raised:
+        sign_in.from_options("/accounts/login/", None, accounts).accounts()
+    assert says in str(raised.value)
+    assert "hunter" not in str(raised.value)

@@ -16,6 +16,7 @@ import { addressOf, failureOf, serve } from '../loopback.js';
 import { OneRequest } from '../one_request.js';
 import { Exchange } from '../recorder.js';
 import { tlsOf } from '../tls.js';
+import { Turns } from '../turns.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { Address, AnswerHandler, Connection, Job, Owner, Protocol, Request } from '../types.ts' */
@@ -55,14 +56,17 @@ class HttpExchange extends Exchange {
   /** @param {Request} request @param {Job} job */
   constructor(request, job) {
     super();
-    const { path, method, headers, body, status, expectBody, closes } = request;
+    const { path, method, body, status, expectBody, closes } = request;
     this.closes = closes;
     this.isLast = !job.keepAlive || closes;
     this.method = method;
-    this.bytes = bytesOf(request, new URL(job.origin).host, this.isLast);
-    // By default, undici closes the connection after HEAD, and after DELETE with a body, so `reset` is always set.
-    /** @type {import('undici').Dispatcher.DispatchOptions} */
-    this.request = { path, method, headers, body: decoded(body), reset: this.isLast };
+    this.turns = new Turns(request, (headers) => {
+      const bytes = bytesOf({ ...request, headers }, new URL(job.origin).host, this.isLast);
+      // By default, undici closes the connection after HEAD, and after DELETE with a body, so `reset` is always set.
+      /** @type {import('undici').Dispatcher.DispatchOptions} */
+      const options = { path, method, headers, body: decoded(body), reset: this.isLast };
+      return { bytes, options };
+    });
     this.status = status;
     this.body = decoded(expectBody);
   }
@@ -152,12 +156,13 @@ export class HttpConnection {
     if (isAlone || !this.open) {
       this.wasSent();
     }
+    const { bytes, options } = this.exchange.turns.take();
     if (isAlone) {
-      const { method, bytes } = this.exchange;
+      const { method } = this.exchange;
       this.oneRequest = new OneRequest(/** @type {Address} */ (this.address), method, bytes, this);
     } else {
       this.client ??= this.newClient();
-      this.client.dispatch(this.exchange.request, this);
+      this.client.dispatch(options, this);
     }
   }
 

@@ -9,6 +9,7 @@ import { ExpectedBody } from '../expected_body.js';
 import { failureOf, serve } from '../loopback.js';
 import { Exchange } from '../recorder.js';
 import { tlsOf } from '../tls.js';
+import { Turns } from '../turns.js';
 
 /** @import { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2' */
 /** @import { Connection, Job, Owner, Pool, Protocol, Request } from '../types.ts' */
@@ -32,20 +33,24 @@ const speaksHttp2 = new WeakSet();
 
 class Http2Exchange extends Exchange {
   /** @param {Request} request */
-  constructor({ path, method, headers, body, status, expectBody, closes }) {
+  constructor(request) {
     super();
+    const { path, method, body, status, expectBody, closes } = request;
     this.closes = closes;
-    /** @type {OutgoingHttpHeaders} */
-    this.headers = { ':method': method, ':path': path };
-    for (let at = 0; at < headers.length; at += 2) {
-      const name = headers[at].toLowerCase() === 'host' ? ':authority' : headers[at].toLowerCase();
-      const before = /** @type {string | string[] | undefined} */ (this.headers[name]);
-      this.headers[name] = before === undefined ? headers[at + 1] : [before, headers[at + 1]].flat();
-    }
     this.sends = body === null ? null : Buffer.from(body, 'base64');
-    if (this.sends !== null) {
-      this.headers['content-length'] = this.sends.length;
-    }
+    this.turns = new Turns(request, (headers) => {
+      /** @type {OutgoingHttpHeaders} */
+      const named = { ':method': method, ':path': path };
+      for (let at = 0; at < headers.length; at += 2) {
+        const name = headers[at].toLowerCase() === 'host' ? ':authority' : headers[at].toLowerCase();
+        const before = /** @type {string | string[] | undefined} */ (named[name]);
+        named[name] = before === undefined ? headers[at + 1] : [before, headers[at + 1]].flat();
+      }
+      if (this.sends !== null) {
+        named['content-length'] = this.sends.length;
+      }
+      return named;
+    });
     this.status = status;
     this.body = expectBody === null ? null : Buffer.from(expectBody, 'base64');
   }
@@ -94,9 +99,9 @@ class Http2Stream {
     this.intended = intended;
     this.handedAt = this.sentAt = nowMs();
     this.owner.onSent(this, this.sentAt);
-    const { sends, headers } = this.exchange;
+    const { sends, turns } = this.exchange;
     const session = this.session();
-    const stream = session.request(headers, { endStream: sends === null });
+    const stream = session.request(turns.take(), { endStream: sends === null });
     if (sends !== null) {
       stream.end(sends);
     }

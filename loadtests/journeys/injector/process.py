@@ -51,7 +51,7 @@ class Injector:
         self.kind.host = job["origin"]
         self.kind.path = job["path"]
         self.kind.think_s = tuple(job["think_s"])
-        self.kind.credentials = Credentials(**job["sign_in"]) if job["sign_in"] else None
+        self.accounts: list[Credentials | None] = [Credentials(**one) for one in job["sign_in"]] or [None]
         self.kind.default_headers = job["headers"]
         self.kind.connection_timeout = self.kind.network_timeout = job["timeout_s"]
         self.environment = Environment(user_classes=[self.kind], host=job["origin"])
@@ -99,6 +99,7 @@ class Injector:
         The random decisions of each journey depend on the load's seed, the user's number and the journey's number.
         """
         user = self.kind(self.environment)
+        user.credentials = self.accounts[number % len(self.accounts)]
         try:
             for turn in itertools.count():
                 user.undertake(random.Random(f"{self.job['seed']} {number} {turn}"), due)

@@ -32,6 +32,7 @@ class Work(Fields):
     connection_count: ClassVar[int] = 0
     opening_s: ClassVar[float] = 0.0
     counts_each: ClassVar[float] = 1.0
+    sign_in: ClassVar[SignIn | None] = None  # the login of the users
     deployment: ClassVar[str] = ""  # How servers are replaced under load: a value of WAYS in kinds/deployment.py.
     knobs: ClassVar[tuple[tuple[str, str], ...]] = ()  # The knobs with which setups start.
     slice_grace_s: ClassVar[float | None] = None
@@ -114,7 +115,9 @@ class Work(Fields):
         return self
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
-        """Return the work with the journey in a file and a login for its users. Without a file, keep the journey.
+        """Return the work with the journey in a file and a login for its users, or the same work if it has no users.
+
+        Without a file, keep the journey.
 
         Raises:
             UserError: If the file isn't valid.

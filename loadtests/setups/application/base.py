@@ -45,6 +45,7 @@ class Application:
         headers: Headers that are added to each request without a header of the same name.
         ticket: ``Request.ticket`` of requests with ``$TICKET`` in the path.
         ssl_redirect: Whether SECURE_SSL_REDIRECT is on.
+        session_cookie: The name of the session cookie, or empty if the project has no sessions.
         alone: Whether only one setup of the project can run at the same time.
         writes_settings: Whether the servers write their effective settings to a file (entry/with_settings.py).
         variants: The same project in other environments or checkouts, by ``Setup.variant``.
@@ -66,6 +67,7 @@ class Application:
     headers: tuple[tuple[str, str], ...] = ()
     ticket: str = ""
     ssl_redirect: bool = False
+    session_cookie: str = "sessionid"
     alone: bool = False
     writes_settings: bool = False
     variants: Mapping[tuple[str, ...], Application] = dataclasses.field(default_factory=dict)

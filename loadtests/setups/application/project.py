@@ -257,6 +257,7 @@ def find(
             ticket=options.ticket,
             alone=bool(served["ports"]),
             ssl_redirect=served["ssl_redirect"],
+            session_cookie=served["session_cookie"],
         ),
         tuple(remarks),
         facts,
