@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Container, Iterator
 
 from loadtests.analyse.reasons import is_setups_own
+from loadtests.analyse.refused import refusal
 from loadtests.errors import UserError, reason_of
 from loadtests.measure.bench import Bench
 from loadtests.measure.interleaved import run_interleaved
@@ -43,7 +44,10 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     for trial in _trials(bench, study, planned):
         if trial.evidence.connection_lost:
             raise UserError(trial.log)
-        why[trial.test] = f": {reason_of(trial.log)}" if trial.log else ""
+        # The first line of the log is the problem with the answers, and the other lines are the server's log.
+        answered = trial.evidence.contract_differences or refusal(trial.result, distinct[trial.test].work.sign_in)
+        reason = trial.log.partition("\n")[0] if answered else reason_of(trial.log)
+        why[trial.test] = f": {reason}" if trial.log else ""
         ceiling = distinct[trial.test].sustained_rate(trial)
         # A trial is invalid if there was contention, but its throughput is still a usable ceiling.
         if ceiling and not is_setups_own(trial.flags):

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from loadtests.analyse import validity
+from loadtests.analyse.refused import refusal
 from loadtests.engines.base import OnMoment
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
@@ -217,7 +218,8 @@ class TrialBuilder:
     def trial(self, bench: Bench, planned: PlannedTrial) -> Trial:
         """Return the judged trial."""
         self.note(shared_core=bench.cores.shared)
-        self.log = without_accounts(self.log)  # run folders must not contain passwords
+        why = refusal(self.result, planned.test.work.sign_in)
+        self.log = without_accounts(f"{why}\n{self.log}".strip())  # run folders must not contain passwords
         charged = set(bench.setups[planned.entry.setup].charges)
         unseen = sorted(charged - {process.role for process in self.processes}) if self.processes else []
         result = None if planned.test.search else self.result

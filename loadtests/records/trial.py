@@ -164,7 +164,7 @@ class Trial:
         default_factory=Evidence
     )
     capacity: Annotated[CapacityRecord | None, about("The outcome of a capacity test's search.")] = None
-    log: Annotated[str, about("The end of the servers' logs, after a failure.")] = ""
+    log: Annotated[str, about("After a failure: the reason, and the end of the servers' logs.")] = ""
     gauges: Annotated[
         dict[GaugeName, Readings],
         about(

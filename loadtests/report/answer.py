@@ -12,6 +12,7 @@ from statistics import median
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.overload import FAILED, Standing
 from loadtests.analyse.reasons import Reason, Severity
+from loadtests.analyse.refused import refusal
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import UNINFORMATIVE, figure, number, percent, plural, plus_minus, series
@@ -44,6 +45,7 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
     headlines = (
         *overview.two_machines(results),
         *_session_errors(results),
+        *_refusals(results),
         *_failures(results),
         *(f"{one.question}: {one.answer}" for one in advice),
     )
@@ -75,6 +77,21 @@ def _session_errors(results: Results) -> Iterator[str]:
                 found.append(f"{label} {' and '.join(f'{count:,} {text}' for text, count in counts.items() if count)}")
         if found:
             yield f"Sessions were not kept {condition(results, test)}: {series(found)}."
+
+
+def _refusals(results: Results) -> Iterator[str]:
+    """Yield a sentence for each test in which the application refused requests, also in invalid trials."""
+    for test in results.tests:
+        found: dict[str, str] = {}
+        for label in results.labels_without_copy(test.name):
+            cell = results.cells[label, test.name]
+            trials = (refusal(trial.result, test.work.sign_in) for trial in (*cell.valid, *cell.invalid))
+            if why := next(filter(None, trials), ""):
+                found[label] = why
+        if found:
+            first, *others = found
+            also = f" (also {series(others, MAX_NAMED)})" if others else ""
+            yield f"{first} {condition(results, test)}{also}: {found[first]}."
 
 
 def _failures(results: Results) -> Iterator[str]:

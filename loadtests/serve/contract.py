@@ -10,6 +10,7 @@ import http.client
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from loadtests.errors import limit_hint
 from loadtests.records.run.run_record import Expectation
 from loadtests.serve.http import VARIES, Answer, ask_again
 from loadtests.serve.serving import Serving
@@ -80,7 +81,7 @@ def verified(
             digits = f", SHA-256 {expected.sha256[:12]}" if expected.sha256 else ""
             theirs = f"{expected.status} {expected.content_type}{digits}"
             where = "" if isinstance(given, str) else redirect_of(given, running.application)
-            why = f" ({where})" if where else ""
+            why = f" ({where})" if where else "" if isinstance(given, str) else limit_hint(given.status, worked=True)
             broken.append(
                 f"{request.method} {request.path}: {describe(given)}, but the baseline answered {theirs}{why}"
             )
@@ -109,6 +110,8 @@ def hint(request: Request, given: Answer | str, application: Application) -> str
         return ""
     if redirect := redirect_of(given, application):
         return f" ({redirect})"
+    if advice := limit_hint(given.status):
+        return advice
     if given.status in NOT_SHOWN and any(name == "Cookie" for name, _ in request.headers):
         return "; check the user's permissions, and whether the session has expired"
     if given.status == 400 and application.own:

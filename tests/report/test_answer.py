@@ -66,6 +66,15 @@ def test_uncertain_results_have_no_values(build_run):
 FORGETTING = replaced("uvicorn", errors={"mixed-up": 2, "lost-session": 40}, ok=lambda result: result.ok - 42)
 
 
+def test_refused_requests_are_explained(build_run):
+    change = replaced(
+        "uvicorn", "latency", ok=0, errors={"status": 60}, examples={"status": "status 429 instead of 200"}
+    )
+    text = " ".join(" ".join(printed(build_run(labels=TWO, change=change))).split())
+    assert "uvicorn at 300 requests/s: the application answered 429 instead of 200 to" in text
+    assert "Switch off the application's rate limit for the measurement." in text
+
+
 @pytest.mark.parametrize(
     ("test", "change", "said", "shown"),
     [

@@ -1,0 +1,42 @@
+"""Describe the unexpected statuses of an application that refuses requests under load, such as 429."""
+
+from __future__ import annotations
+
+import re
+
+from loadtests.errors import limit_hint
+from loadtests.records import Result
+from loadtests.workload import SignIn
+
+REFUSED = (403, 429)
+# The texts of the load programs: "status 429 instead of 200" and "POST sign-in: 200 instead of 302".
+_EXAMPLE = re.compile(r"(?:(?P<step>.+?): |status )(?P<answer>(?P<status>\d{3})\b.* instead of \d{3})")
+SIGN_IN = "POST sign-in"
+
+
+def refusal(result: Result | None, login: SignIn | None = None) -> str:
+    """Describe the unexpected status if the application refused requests or gave no expected answer at all.
+
+    Args:
+        result: The result of a load.
+        login: The login of the load's users, if any.
+
+    Returns:
+        A sentence with advice, or an empty string.
+    """
+    found = _EXAMPLE.fullmatch(result.examples.get("status", "")) if result else None
+    if result is None or found is None:
+        return ""
+    status = int(found["status"])
+    advice = limit_hint(status, worked=True)
+    sign_ins = next((one for one in result.requests if one.name == SIGN_IN), None)
+    if login and found["step"] == SIGN_IN and sign_ins and not sign_ins.ok:
+        return (
+            f"every sign-in failed: POST {login.login} answered {found['answer']}"
+            f"{advice or '. If the application limits logins, switch its limit off'}"
+        )
+    if result.ok and status not in REFUSED:
+        return ""
+    many = sum((second.ends or {}).get(found["status"], 0) for second in result.timeline) or result.errors["status"]
+    step = f", first to {found['step']}" if found["step"] else ""
+    return f"the application answered {found['answer']} to {many:,} of {result.planned:,} requests{step}{advice}"
