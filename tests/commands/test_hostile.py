@@ -89,7 +89,7 @@ FITTING = {
 LOAD = ["--rate", "--duration", "--connections", "--timeout", "--method", "--header", "--body", "--engine", "--speed"]
 RUN = [
     "--seed", "--blocks", "--setups", "--precision", "--max-time", "--price", "--path", "--workload", "--host-header",
-    "--journey", "--login", "--login-user",
+    "--journey", "--login", "--login-user", "--login-accounts",
 ]  # fmt: skip
 
 

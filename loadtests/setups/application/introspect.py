@@ -72,7 +72,7 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
         "asgi": _entry_point("asgi"),
         "middleware": len(settings.MIDDLEWARE),
         "ssl_redirect": bool(settings.SECURE_SSL_REDIRECT),
-        "session_cookie": settings.SESSION_COOKIE_NAME if _has_sessions(settings.MIDDLEWARE) else "",
+        "session_cookie": settings.SESSION_COOKIE_NAME if "SessionMiddleware" in str(settings.MIDDLEWARE) else "",
         "named": named,
         "environment": added,
         "path": folders,
@@ -80,10 +80,6 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
         "ports": _ports(),
         "lifespan": _lifespan(application) if "asgi" in given else False,
     }
-
-
-def _has_sessions(middleware: "list[str]") -> bool:
-    return any(name.endswith("SessionMiddleware") for name in middleware)
 
 
 @contextlib.contextmanager

@@ -51,10 +51,15 @@ from django.contrib import admin
 from django.http import HttpResponse
 from django.urls import path
 
+def limited(request):
+    with open("requests", "a+") as file:
+        file.write("x")
+        return HttpResponse(status=200 if file.tell() <= 5 else 429)
+
 def environment(request):
     return HttpResponse(",".join(name for name in os.environ if name.startswith("JOURNEY_")) or "none")
 
-urlpatterns = [path("admin/", admin.site.urls), path("environment/", environment)]
+urlpatterns = [path("admin/", admin.site.urls), path("environment/", environment), path("limited/", limited)]
 """
 MAKE = """
 import django
@@ -123,6 +128,24 @@ def test_form_login_stores_no_password(cli, run):
     assert result["journeys"]["completed"] > 0
     assert record["study"]["tests"][0]["sign_in"] == {"login": "/admin/login/?next=/admin/", "user": "ada", "file": ""}
     assert [one["status"] for one in record["contract"]["users"]] == [200]  # the admin page, which only ada can see
+
+
+def test_accounts_log_in_for_check(command, site, tmp_path):
+    accounts = tmp_path / "users.csv"
+    accounts.write_text(f"ada,{PASSWORD}\n")
+    checked = ("check", "gunicorn", "uvicorn", "--app", site[0], "--path", "/admin/", "--login", "/admin/login/")
+    code, printed, errors = command(*checked, "--login-accounts", accounts)
+    assert (code, "1 request to each of 2 setups: 0 differences" in printed) == (0, True), printed + errors
+    accounts.write_text("ada,hunter3\n")
+    code, printed, errors = command(*checked, "--login-accounts", accounts)
+    assert (code, "gunicorn: users can't log in: POST /admin/login/: ada was refused" in errors) == (1, True)
+    assert "hunter" not in printed + errors
+
+
+def test_rate_limit_is_explained(command, site):
+    code, printed, _ = command("check", "gunicorn", "uvicorn", "--app", site[0], "--path", "/limited/")
+    assert code == 1
+    assert "answered 429 text/html; charset=utf-8 b'' after 200. Switch off the application's rate limit" in printed
 
 
 def test_cookie_logs_users_in(cli, run, site):
