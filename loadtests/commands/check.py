@@ -60,9 +60,12 @@ def command(
     if not checked.good:
         if checked.errors:
             fail("the project doesn't work, so nothing can be compared. Read the errors above")
-        if checked.only_redirects:
-            others = "every page redirects, so no view was compared. Name other pages with --path"
-            fail(f"{checked.redirects[0]} ({others})")
+        if checked.compared_nothing:
+            request, status, hint = checked.unexpected[0]
+            fail(
+                f"no view was compared, because {request.method} {request.path} answered {status} instead of "
+                f"{request.status}{hint or '. Name other pages with --path'}"
+            )
         if checked.failed and not checked.differences:
             fail(f"{plural(len(checked.failed), 'setup')} did not start")
         different = checked.differences or not any(checked.websocket_failures.values())

@@ -25,7 +25,6 @@ from loadtests.serve.contract import (
     expectation,
     hint,
     meets,
-    redirect_of,
     show_both,
 )
 from loadtests.serve.http import Answer, common
@@ -70,7 +69,6 @@ class Check:
         websocket_failures: The failures of the user's WebSockets, by setup.
         errors: The requests that the user's project answers with a server error or not at all.
         unexpected: The requests that were answered with an unexpected status, this status, and a possible reason.
-        redirects: A sentence for each request with an unexpected redirect.
         settings: The settings that differ from the first setup's settings, by setup.
         varying: The requests that the first setup answers with varying bodies, or differently after a restart.
         logs: The end of the logs of setups with server errors, by setup.
@@ -83,7 +81,6 @@ class Check:
     differences: list[Difference] = dataclasses.field(default_factory=list)
     errors: list[tuple[Request, str]] = dataclasses.field(default_factory=list)
     unexpected: list[tuple[Request, int, str]] = dataclasses.field(default_factory=list)
-    redirects: list[str] = dataclasses.field(default_factory=list)
     settings: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     varying: list[Request] = dataclasses.field(default_factory=list)
     logs: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -92,15 +89,15 @@ class Check:
     websocket_failures: dict[str, list[str]] = dataclasses.field(default_factory=dict)
 
     @property
-    def only_redirects(self) -> bool:
-        """Whether every request was answered with an unexpected redirect."""
-        return bool(self.redirects) and len(self.redirects) == len(self.requests)
+    def compared_nothing(self) -> bool:
+        """Whether every answer has an unexpected status, so that neither a view nor a WebSocket was compared."""
+        return bool(self.unexpected) and len(self.unexpected) == len(self.requests) and not self.websocket_failures
 
     @property
     def good(self) -> bool:
         """Whether every setup starts and answers like the reference, also over WebSockets."""
         broken = [*self.websocket_failures.values(), *(sentences for _, sentences in self.websocket_cases.values())]
-        return not (self.failed or self.differences or self.errors or self.only_redirects or any(broken))
+        return not (self.failed or self.differences or self.errors or self.compared_nothing or any(broken))
 
 
 def check(
@@ -272,8 +269,6 @@ class _Checker:
                 self.result.errors.append((one, describe(answer)))
             elif answer.status != one.status:
                 self.result.unexpected.append((one, answer.status, hint(one, answer, self.application)))
-                if redirect := redirect_of(answer, self.application):
-                    self.result.redirects.append(f"{one.method} {one.path} answered {redirect}")
 
     def _without_varying(self, sent: Sequence[Request], given: Answers, again: Answers) -> Answers:
         """Return the answers without the parts that differ between two starts of the setup.

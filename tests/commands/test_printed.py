@@ -55,7 +55,7 @@ ALL = [
         (Check([ROOT], [GUNICORN]), ["1 request to 1 setup: 0 differences"]),
         (Check([ROOT, ITEMS], PAIR, **DIFFERENT, **FAILED, **UNDELIVERED, **BROKEN, **LEFT_OUT), ALL),
         # The number of differences is omitted if the answers are errors, or if the project only has WebSockets.
-        (Check([ROOT], PAIR, **ERRORS), ["gunicorn: GET /: 500 text/html 'Server Error'"]),
+        (Check([ROOT], [GUNICORN], **ERRORS), ["gunicorn: GET /: 500 text/html 'Server Error'"]),
         (Check([ROOT], websocket_cases={"ws": (15, [])}), ["ws: 15 WebSocket cases: 0 failures"]),
     ],
 )
@@ -67,7 +67,9 @@ def test_check_prints_all_findings(capsys, found, lines):
 def test_brief_check_counts_skipped_setups(capsys):
     print_check(Check([ROOT], PAIR, skipped={"uwsgi": "it is not here"}), every=False)
     assert capsys.readouterr().out.splitlines()[0] == "1 setup skipped (--all shows the reasons)"
-    good = [Check([ROOT], PAIR, **found).good for found in ({}, LEFT_OUT, {"websocket_failures": {"uvicorn": []}})]
+    good = [
+        Check([ROOT, ITEMS], PAIR, **found).good for found in ({}, LEFT_OUT, {"websocket_failures": {"uvicorn": []}})
+    ]
     bad = [Check([ROOT], PAIR, **found).good for found in (DIFFERENT, FAILED, UNDELIVERED, BROKEN, ERRORS)]
     assert (good, bad) == ([True] * 3, [False] * 5)
 

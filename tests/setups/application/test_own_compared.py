@@ -101,10 +101,13 @@ def test_long_bodies_show_first_difference(check):
     assert "uvicorn answered 200 text/html; charset=utf-8 5011 bytes; from byte 5000: b'ASGIRequest'" in printed
 
 
-def test_check_fails_if_everything_redirects(check):
-    code, _, errors = check("/moved/")
+@pytest.mark.parametrize(
+    ("path", "status"), [("/moved/", "302 instead of 200 (302 to "), ("/none/", "404 instead of 200")]
+)
+def test_check_fails_without_expected_answer(check, path, status):
+    code, _, errors = check(path)
     assert code == 1
-    assert "every page redirects" in errors
+    assert f"no view was compared, because GET {path} answered {status}" in errors
 
 
 def test_refused_host_gets_a_hint(command, project_with_views):
