@@ -34,6 +34,7 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
     before, path = dict(os.environ), list(sys.path)
     given = dict(text.split("=", 1) for text in arguments)
     named: dict[str, str] = {}  # the settings that each file names
+    application: Any = None
     if given.pop("manage", ""):
         with _naming(named, "manage.py"):
             _run_manage()
@@ -43,16 +44,23 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
     # The servers also need the variables and paths that manage.py adds for itself.
     added = {name: value for name, value in os.environ.items() if name not in before}
     folders = [os.path.abspath(folder) for folder in sys.path if folder not in path]
-    # Import the entry points before django.setup(), as a server does, because they may name other settings or read a
-    # file of variables.
-    for interface in ("wsgi", "asgi"):
-        if interface in given:
-            module, _, name = given[interface].partition(":")
-            with _naming(named, f"{interface}.py"):
-                application = getattr(importlib.import_module(module), name or "application")
 
     import django
     from django.conf import settings
+    from django.core.exceptions import AppRegistryNotReady
+
+    # Import the entry points before django.setup(), as a server does, because they may name other settings or read a
+    # file of variables. wsgi.py calls django.setup(), so it comes last.
+    for interface in ("asgi", "wsgi"):
+        if interface in given:
+            module, _, name = given[interface].partition(":")
+            with _naming(named, f"{interface}.py"):
+                try:
+                    loaded = getattr(importlib.import_module(module), name or "application")
+                except AppRegistryNotReady:
+                    why = "doesn't call django.setup(), so a server can't import it. Pass the entry point with"
+                    sys.exit(f"{module} {why} --{interface}")
+            application = application or loaded  # the ASGI application, if there is one
 
     if os.environ.get(CLASS):
         with contextlib.suppress(ImportError):
@@ -143,7 +151,7 @@ def _answer(page: str, host: str) -> None:
     from django.test import Client
 
     try:
-        status = Client(SERVER_NAME=host).get(page).status_code
+        status = Client(SERVER_NAME=host, HTTP_HOST=host).get(page).status_code
     except Exception as error:
         if not _unapplied():
             raise

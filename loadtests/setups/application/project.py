@@ -383,7 +383,10 @@ def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, a
         reason = reason_of(ended.errors)
         missing = re.search(r"No module named '[^'.]+'", reason)  # not a missing part of an installed package
         hint = "; if another Python has this package, pass the path of this Python with --python" if missing else ""
-        raise UserError(f"{directory}: the project does not load with {python}: {reason}{where}{hint}")
+        problem = f"does not load with {python}"
+        if "django/test/client.py" in ended.errors:
+            problem, hint = f"does not answer GET {asked['page']}", ". Name a page that works with --path"
+        raise UserError(f"{directory}: the project {problem}: {reason}{where}{hint}")
     lines = [line for line in ended.printed.splitlines() if line.startswith(MARK)]
     if not lines:
         raise UserError(f"{directory}: the project ends the Python process while it is loading")

@@ -1,5 +1,7 @@
 """Test small projects with the peculiarities of real projects."""
 
+import socket
+
 import pytest
 
 from loadtests.errors import UserError
@@ -95,7 +97,7 @@ def test_settings_classes_are_supported(small, monkeypatch, exported):
         if exported
         else (
             "Dev",
-            "wsgi.py names site1.settings.Prod and asgi.py names site1.settings.Prod",
+            "asgi.py names site1.settings.Prod and wsgi.py names site1.settings.Prod",
         )
     )
     assert found.facts["settings"] == f"site1.settings.{served}"
@@ -119,6 +121,33 @@ def test_entry_point_next_to_manage_works(small):
 def test_endless_thread_is_tolerated(small):
     code = "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()"
     assert find(Options(small(code=code), load_timeout="30s"), []).application.own
+
+
+def test_port_opened_at_import_is_named(small):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = 20_000 + free.getsockname()[1] % 10_000  # the kernel chooses no such port itself
+    found = find(Options(small(settings=f"import socket\nOPENED = socket.create_server(('127.0.0.1', {port}))\n")), [])
+    assert f"the project itself opens port {port}, so its setups can't run side by side" in found.remarks
+    assert found.application.alone
+
+
+def test_failing_page_is_named(small):
+    folder = small(
+        views='path("ok/", lambda request: HttpResponse(request.headers["Host"])), '
+        'path("bad/", lambda request: {}["absent"]), '
+    )
+    assert find(Options(folder), [], page="/ok/").application.own
+    with pytest.raises(
+        UserError, match=r"does not answer GET /bad/: KeyError: 'absent' \(site1/urls.py, line \d+\)\. Name a page"
+    ):
+        find(Options(folder), [], page="/bad/")
+
+
+def test_entry_point_without_setup_is_named(small):
+    routing = "from django.contrib.auth.models import User\nfrom site1.wsgi import application\n"
+    folder = small(settings='ASGI_APPLICATION = "site1.routing.application"\n', files={"site1/routing.py": routing})
+    says = "site1.routing doesn't call django.setup(), so a server can't import it. Pass the entry point with --asgi"
+    assert says in fails(folder)
 
 
 MODEL = {
