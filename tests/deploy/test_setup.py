@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from loadtests.files import ROOT
+from loadtests.setups import environment
 
 PACKAGE = "six==1.17.0"  # a small package that no other package requires
 
@@ -22,8 +23,8 @@ def project(tmp_path):
     return tmp_path
 
 
-def setup(project, **environment):
-    command = ["make", ".venv/.ready", f"PYTHON={sys.executable}"]
+def setup(project, target=".venv/.ready", **environment):
+    command = ["make", target, f"PYTHON={sys.executable}"]
     environment = {**os.environ, "PATH": f"{project}:{os.environ['PATH']}", **environment}
     return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
 
@@ -54,6 +55,38 @@ def test_incomplete_environment_is_reported(project):
     (project / "Makefile").write_text(makefile.replace(made, f"{made}\tinstall -m 755 install.sh $(BIN)/pip\n"))
     shutil.rmtree(project / ".venv")
     require_incomplete(project, "No matching distribution found for six")
+
+
+@pytest.fixture
+def programs(tmp_path_factory):
+    """Return a folder with the programs on PATH, except Node and npm."""
+    folder = tmp_path_factory.mktemp("programs")
+    for program in (one for path in os.get_exec_path() if os.path.isdir(path) for one in os.scandir(path)):
+        if program.name not in ("node", "npm") and not (folder / program.name).is_symlink():
+            (folder / program.name).symlink_to(program.path)
+    return folder
+
+
+@pytest.mark.exhaustive
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("old", [False, True], ids=["no Node", "an old Node"])
+def test_missing_node_is_installed(project, programs, old):
+    for name in ("node", "npm") if old else ():
+        (programs / name).write_text("#!/bin/sh\necho v18.19.0\n")
+        (programs / name).chmod(0o755)
+    (project / "package.json").write_text('{"engines": { "node": ">=20.18.1" }}\n')
+    (project / "package-lock.json").write_text('{"lockfileVersion": 3, "packages": {"": {}}}\n')
+    found = setup(project, "node_modules/.ready", PATH=str(programs))
+    assert found.returncode == 0, found.stderr
+    assert "npm or Node v20.18.1 is missing, so both are installed into .venv\n" in found.stdout
+    node = subprocess.run([project / ".venv/bin/node", "--version"], capture_output=True, text=True, check=True)
+    assert node.stdout.startswith("v24.")
+
+
+@pytest.mark.parametrize("file", ["Makefile", "deploy/provision.sh"])
+def test_node_versions_agree(file):
+    assert environment.NODE[0] in (ROOT / file).read_text(encoding="utf-8")
 
 
 def require_incomplete(project, why):
