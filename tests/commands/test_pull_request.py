@@ -1,23 +1,18 @@
-"""Test the formats of ``compare`` for pull requests, and the workflow in docs/examples that uses them."""
+"""Test the formats of ``compare`` for pull requests, and the action that measures a pull request."""
 
 import json
-import os
 import re
 import subprocess
 import sys
-import textwrap
 import xml.etree.ElementTree as ET
 
+import django
 import pytest
 
 from loadtests.files import ROOT
 from tests.fixtures.changes import slowed
+from tests.fixtures.workflows import ACTION, run_step
 
-WORKFLOW = (ROOT / "docs/examples/pull-request.yml").read_text(encoding="utf-8")
-STEPS = {
-    name: textwrap.dedent(block) or line
-    for name, block, line in re.findall(r"- name: (.+)\n +run: (?:\|\n((?: {10}.*\n)+)|(.+)\n)", WORKFLOW)
-}
 URLS = """
 from django.http import HttpResponse
 from django.urls import path
@@ -104,46 +99,54 @@ def test_each_branch_is_compared_with_base(build_run, command):
     assert rows["uvicorn-branch", "p50_ms"]["verdict"] == "slower"
 
 
-def shell(text, folder, **env):
-    """Run a step of the workflow in the same way as GitHub."""
-    environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), **env}
-    return subprocess.run(["bash", "-e", "-c", text], cwd=folder, env=environment, capture_output=True, text=True)
-
-
 @pytest.fixture
-def job(tmp_path):
-    """Return the folder of a job, with this benchmark and with a branch whose last commit makes a page slower."""
-    folder = tmp_path / "job"
-    command = folder / "benchmark/.venv/bin/loadtests"
-    command.parent.mkdir(parents=True)
-    command.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m loadtests "$@"\n')
-    command.chmod(0o755)
-    branch = folder / "branch"
-    branch.mkdir()
-    subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", branch], check=True)
-    git = ["git", "-C", branch, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+def runner(tmp_path):
+    """Return the folder of a runner, whose work/ is a shallow checkout. Its last commit makes a page slower."""
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", origin], check=True)
+    (origin / "requirements.txt").write_text(f"Django=={django.__version__}\n")
+    git = ["git", "-C", origin, "-c", "user.name=a", "-c", "user.email=a@example.org"]
     subprocess.run([*git, "init", "--quiet"], check=True)
     for work in (1_000, 100_000):
-        (branch / "mysite/urls.py").write_text(URLS.format(work=work))
+        (origin / "mysite/urls.py").write_text(URLS.format(work=work))
         subprocess.run([*git, "add", "."], check=True)
         subprocess.run([*git, "commit", "--quiet", "-m", f"work: {work}"], check=True)
-    return folder
+    clone = ["git", "clone", "--quiet", "--depth", "1", origin.as_uri(), tmp_path / "work"]
+    subprocess.run(clone, check=True)
+    (tmp_path / "temp").mkdir()
+    return tmp_path
+
+
+def step(runner, name, inputs=(), **env):
+    """Run a step of the action."""
+    folders = {"RUNNER_TEMP": str(runner / "temp"), "GITHUB_STEP_SUMMARY": str(runner / "summary.md")}
+    return run_step(ACTION, name, runner / "work", inputs, **folders, **env)
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("slower", [0.0, 0.2])
-def test_workflow_fails_if_branch_is_slower(job, build_run, slower):
-    assert shell(STEPS["Check out the base"], job).returncode == 0
-    assert "range(1000)" in (job / "base/mysite/urls.py").read_text()
+def test_action_fails_if_branch_is_slower(runner, build_run, slower):
+    ended = step(runner, "Check out both sides")
+    assert ended.returncode == 0, ended.stderr
+    assert "range(1000)" in (runner / "temp/base/mysite/urls.py").read_text()
+    assert "range(100000)" in (runner / "temp/branch/mysite/urls.py").read_text()
+    command = runner / "temp/benchmark/bin/loadtests"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m loadtests "$@"\n')
+    command.chmod(0o755)
+    found = runner / "temp/performance"
+    found.mkdir()
     labels, against = ("gunicorn", "gunicorn-branch"), {"gunicorn-branch": "gunicorn"}
     change = slowed({"gunicorn-branch": 1 + slower}, rate=True)
-    build_run(labels=labels, against=against, blocks=8, change=change).path.rename(job / "run")
-    ended = shell(STEPS["Compare"], job)
+    build_run(labels=labels, against=against, blocks=8, change=change).path.rename(found / "run")
+    ended = step(runner, "Compare")
     assert ended.returncode == (slower > 0), ended.stderr
     word = "Failed" if slower else "Passed"
-    assert f"**{word}.** slower by more than 5%" in (job / "summary.md").read_text()
-    assert any(junit((job / "junit.xml").read_text()).values()) == (slower > 0)
-    assert json.loads((job / "bmf.json").read_text()).keys() == {
+    assert f"**{word}.** slower by more than 5%" in (runner / "summary.md").read_text()
+    assert any(junit((found / "junit.xml").read_text()).values()) == (slower > 0)
+    assert json.loads((found / "bmf.json").read_text()).keys() == {
         "gunicorn-branch/latency",
         "gunicorn-branch/throughput",
     }
@@ -151,12 +154,30 @@ def test_workflow_fails_if_branch_is_slower(job, build_run, slower):
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-@pytest.mark.timeout(900)
-def test_workflow_measures_base_and_branch(job, free_port):
-    assert shell(STEPS["Check out the base"], job).returncode == 0
-    # The machine is busy with other tests, so the exit code isn't checked.
-    shell(f"{STEPS['Measure'].rstrip()} --quick --ignore-busy --blocks 1", job, PORT=str(free_port))
-    found = [json.loads(file.read_text()) for file in (job / "run/trials").glob("*-throughput*.json")]
+@pytest.mark.timeout(1500)
+def test_action_measures_base_and_branch(runner, free_port):
+    checkout = runner / "benchmark"
+    checkout.mkdir()
+    copy = f"git ls-files -z ':!results' ':!docs' | tar --null -cT- | tar -xC {checkout}"
+    subprocess.run(copy, cwd=ROOT, shell=True, check=True)
+    inputs = {
+        "blocks": "1",
+        "path": "/ /?page=2",
+        "setup-command": "python manage.py migrate",
+        "options": "--quick --ignore-busy",
+    }
+    env = {
+        "GITHUB_ACTION_PATH": str(checkout / ACTION.parent.relative_to(ROOT)),
+        "XDG_CACHE_HOME": str(runner / "cache"),
+        "PORT": str(free_port),
+    }
+    for name in ("Install the benchmark", "Check out both sides", "Install the project", "Measure"):
+        ended = step(runner, name, inputs, **env)
+        # The machine is busy with other tests, so `run` may report invalid trials.
+        assert ended.returncode == 0 or name == "Measure", ended.stdout + ended.stderr
+    files = (runner / "temp/performance/run/trials").glob("*-throughput*.json")
+    found = [json.loads(file.read_text()) for file in files]
+    assert found, ended.stdout + ended.stderr
     rates = {
         name: [one["result"]["rate"] for one in found if one["label"] == name]
         for name in ("gunicorn", "gunicorn-branch")

@@ -1,7 +1,6 @@
 """Test the files in deploy/compose and deploy/kubernetes. The tests need no container engine."""
 
 import ipaddress
-import json
 import re
 import subprocess
 
@@ -11,20 +10,9 @@ import typer
 from loadtests.cli import app
 from loadtests.files import ROOT
 from tests.fixtures.deployed import DEPLOY
+from tests.fixtures.workflows import documents
 
 IMAGE = "django-serving-benchmark"
-PARSE = """
-const yaml = require('yaml');
-const found = yaml.parseAllDocuments(require('fs').readFileSync(0, 'utf8'), { merge: true });
-for (const one of found) if (one.errors.length) throw one.errors[0];
-process.stdout.write(JSON.stringify(found.map((one) => one.toJSON())));
-"""
-
-
-def documents(file):
-    """Return the documents in a YAML file. The parser is an npm package that the engine ``loadtest`` depends on."""
-    done = subprocess.run(["node", "-e", PARSE], cwd=ROOT, input=file.read_bytes(), stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)
 
 
 def typed(arguments):
