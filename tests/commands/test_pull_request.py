@@ -170,6 +170,7 @@ def test_action_measures_base_and_branch(runner, free_port):
         "GITHUB_ACTION_PATH": str(checkout / ACTION.parent.relative_to(ROOT)),
         "XDG_CACHE_HOME": str(runner / "cache"),
         "PORT": str(free_port),
+        "PIP_NO_COMPILE": "1",  # compiling the packages would take most of the test's time
     }
     for name in ("Install the benchmark", "Check out both sides", "Install the project", "Measure"):
         ended = step(runner, name, inputs, **env)
