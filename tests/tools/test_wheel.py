@@ -61,7 +61,7 @@ def test_wheel_measures_a_project(venv, tmp_path):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_release_tries_the_wheel(venv, tmp_path):
     work = tmp_path / "work"
     work.mkdir()
@@ -69,8 +69,7 @@ def test_release_tries_the_wheel(venv, tmp_path):
     env = {
         "RUNNER_TEMP": str(tmp_path),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        "PIP_NO_DEPS": "1",
-        "PYTHONPATH": sysconfig.get_path("purelib"),  # the dependencies
+        "PIP_NO_COMPILE": "1",  # compiling the dependencies would take most of the test's time
     }
     tried = run_step(ROOT / ".github/workflows/release.yml", "Try the wheel", work, **env)
     assert tried.returncode == 0, tried.stderr
