@@ -11,13 +11,15 @@ import dataclasses
 import functools
 import http.client
 import io
+import json
 import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
-from loadtests.workload.request import Request
+from loadtests.workload.request import TICKET, Request
 
 MAX_BODY_BYTES = 2**26  # 64 MiB, which is larger than any page and fits into the memory of any machine
 READ_BYTES = 2**16
@@ -158,6 +160,27 @@ def ask(host: str, port: int, request: Request, timeout_s: float, ca: str | None
     return Answer(
         response.status, headers.get("Content-Type", ""), response.body, headers=tuple(sorted(_compared(headers)))
     )
+
+
+def with_ticket(request: Request, ask: Callable[[Request], Answer]) -> Request:
+    """Request the ticket for ``$TICKET`` in the path, with the headers of the request.
+
+    Raises:
+        http.client.HTTPException: If the answer contains no ticket. Other exceptions from ``ask`` propagate.
+    """
+    if not request.ticket:
+        return request
+    method, path, place = request.ticket.split(" ")
+    given = ask(Request("ticket", method, path, request.headers, b"" if method == "POST" else None))
+    try:
+        value = json.loads(given.body)
+        for key in filter(None, place.split(".")):
+            value = value[key]
+    except (ValueError, LookupError, TypeError):
+        value = None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise http.client.HTTPException(f"{method} {path} answered {given.status} without a ticket")
+    return dataclasses.replace(request, path=request.path.replace(TICKET, quote(str(value), safe="")), ticket="")
 
 
 def _compared(headers: http.client.HTTPMessage) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from loadtests.errors import quoted
+from loadtests.serve.http import with_ticket
 from loadtests.serve.serving import Serving
 from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 from loadtests.workload import Conversation, Request
@@ -56,8 +57,8 @@ class _Broken(Exception):
 def _talk(running: Serving, request: Request, path: str, script: Script, identity: str) -> None:
     origin = next((value for name, value in request.headers if name.lower() == "origin"), running.url)
     try:
-        path = running.with_ticket(dataclasses.replace(request, path=path), WITHIN_S).path
-        handshake = Handshake(path, origin, script.subprotocols, request.headers)
+        request = with_ticket(dataclasses.replace(request, path=path), lambda one: running.ask(one, WITHIN_S))
+        handshake = Handshake(request.path, origin, script.subprotocols, request.headers)
         with WebsocketClient(running.url, handshake, WITHIN_S) as client:
             _require_offered(client, script.subprotocols)
             for text in script.first:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import http.client
-import json
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote
 
 from loadtests import setups
 from loadtests.errors import UserError
@@ -18,12 +15,11 @@ from loadtests.hosts import ConnectionLost, Host, Program, Supervised
 from loadtests.observe import cores
 from loadtests.observe.processes import Part
 from loadtests.serve import health
-from loadtests.serve.http import Answer, ask
+from loadtests.serve.http import Answer, ask, with_ticket
 from loadtests.setups import Setup
 from loadtests.setups.application import Application
 from loadtests.setups.services import found_here, known, required_by
 from loadtests.workload import Request
-from loadtests.workload.request import TICKET
 
 ANSWERED_WITHIN_S = 2.0
 OWN_ANSWERED_WITHIN_S = 10.0  # a page of the user's project may take longer than the sample project's health view
@@ -145,25 +141,8 @@ class Serving:
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
         """Send one request and return the answer. Raise OSError or http.client.HTTPException if there is no answer."""
-        return ask(*self.address, self.with_ticket(request, timeout_s), timeout_s, self.ca)
-
-    def with_ticket(self, request: Request, timeout_s: float) -> Request:
-        """Request the ticket for ``$TICKET`` in the path, with the same headers. Raise the same errors as ``ask``."""
-        if not request.ticket:
-            return request
-        method, path, place = request.ticket.split(" ")
-        body = b"" if method == "POST" else None
-        given = self.ask(Request("ticket", method, path, request.headers, body), timeout_s)
-        try:
-            value = json.loads(given.body)
-            for key in filter(None, place.split(".")):
-                value = value[key]
-        except (ValueError, LookupError, TypeError):
-            value = None
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise http.client.HTTPException(f"{method} {path} answered {given.status} without a ticket")
-        ticket = quote(str(value), safe="")
-        return dataclasses.replace(request, path=request.path.replace(TICKET, ticket), ticket="")
+        request = with_ticket(request, lambda ticket: self.ask(ticket, timeout_s))
+        return ask(*self.address, request, timeout_s, self.ca)
 
     def restart(self) -> None:
         """Stop and start the setup, but not its services, and wait until the setup is healthy.
