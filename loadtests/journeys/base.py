@@ -14,6 +14,7 @@ import random
 import select
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -80,6 +81,7 @@ class Journey(FastHttpUser):
         path: The path of the application.
         think_s: The shortest and the longest think time in seconds.
         credentials: The credentials with which a user logs in before a journey.
+        cookie_policy: The policy of the cookie jar.
         signed_out: The path to which the application redirects users without a session.
         observer: The observer of all events.
         leaves_at: The time when the load ends.
@@ -89,6 +91,7 @@ class Journey(FastHttpUser):
     path = "/"
     think_s = (1.0, 2.0)
     credentials: Credentials | None = None
+    cookie_policy = DefaultCookiePolicy()
     signed_out = ""
     observer = Observer()
     leaves_at = math.inf
@@ -99,6 +102,7 @@ class Journey(FastHttpUser):
         super().__init__(environment)
         agent = self.client.client
         agent.clientpool = _Clients(**agent.clientpool.client_args)
+        self.client.cookiejar.set_policy(self.cookie_policy)
         self.chance = random.Random()
         self.ready = time.monotonic()
         self._failure: BrokenOff | None = None  # the failure of the last request

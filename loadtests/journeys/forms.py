@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
-from http.cookiejar import Cookie, CookieJar
+from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin, urlsplit
 
@@ -83,6 +83,20 @@ class LoginForm:
     def filled(self, user: str, password: str) -> dict[str, str]:
         """Return the fields to send, with a user name and a password."""
         return {**self.hidden, self.user: user, self.password: password}
+
+
+def browser(origin: str, headers: Mapping[str, str]) -> tuple[dict[str, str], DefaultCookiePolicy]:
+    """Return the headers and the cookie policy of a browser whose requests reach the server at ``origin``.
+
+    With ``X-Forwarded-Proto: https`` or a similar header, the browser uses HTTPS to a proxy in front of the server. It
+    then sends Secure cookies, and the ``Referer`` that Django's CSRF check requires over HTTPS.
+    """
+    given = {name.lower(): value for name, value in headers.items()}
+    if "https" not in map(str.lower, given.values()):
+        return dict(headers), DefaultCookiePolicy()
+    host = given.get("x-forwarded-host") or given.get("host") or urlsplit(origin).netloc
+    referer = {} if "referer" in given else {"Referer": f"https://{host}/"}
+    return {**headers, **referer}, DefaultCookiePolicy(secure_protocols=("http", "https"))
 
 
 def login_form(text: str, origin: str, path: str) -> LoginForm:

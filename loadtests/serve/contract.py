@@ -25,6 +25,7 @@ FEW = 20
 MAX_SHOWN = 200  # maximum number of characters of a body in messages
 EXCERPT_BYTES = 80
 NOT_SHOWN = (302, 401, 403)  # the statuses for users who aren't logged in or don't have permission
+SEND_PROXY = f"Send your proxy's header: {HEADER} 'X-Forwarded-Proto: https'"
 CHECKED_BODY_BYTES = 65536  # longer bodies are only compared before the load, not under load
 
 
@@ -97,7 +98,7 @@ def redirect_of(given: Answer, application: Application) -> str:
         return ""
     why = ""
     if application.ssl_redirect and where.startswith("https:"):
-        remedy = f"Send your proxy's header: {HEADER} 'X-Forwarded-Proto: https'"
+        remedy = SEND_PROXY
         if application.forwarded:
             remedy = "Set SECURE_PROXY_SSL_HEADER, because this server doesn't trust the header of a proxy by itself"
         why = f": SECURE_SSL_REDIRECT is on. {remedy}"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import http.client
 import ssl
 import urllib.request
 from http.cookiejar import CookieJar
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from loadtests.errors import limit_hint
-from loadtests.journeys.forms import login_form
-from loadtests.serve.http import connection, fetch
+from loadtests.journeys.forms import browser, login_form
+from loadtests.serve.contract import SEND_PROXY, hint
+from loadtests.serve.http import Answer, connection, fetch
 from loadtests.setups.application import Application
 from loadtests.workload import Request, SignIn
 
@@ -23,12 +25,6 @@ OK, REDIRECTS, FORBIDDEN = 200, (302, 303), 403
 
 class NotSignedIn(Exception):
     """An error if the server refuses the login. The text contains the reason."""
-
-
-class _Page(NamedTuple):
-    status: int
-    text: str
-    location: str  # the path to which the server redirects
 
 
 def cookies(origin: str, who: SignIn, application: Application) -> tuple[str, ...]:
@@ -49,18 +45,21 @@ def cookies(origin: str, who: SignIn, application: Application) -> tuple[str, ..
 
 
 def _cookie(origin: str, login: str, user: str, password: str, application: Application) -> str:
-    jar, host = CookieJar(), application.host
-    page = _ask(jar, origin, login, host)
+    jar = CookieJar(browser(origin, dict(application.headers))[1])
+    page = _ask(jar, origin, login, application)
     if page.status != OK:
-        raise NotSignedIn(f"GET {login}: answered {page.status} instead of {OK}{limit_hint(page.status)}")
+        why = hint(Request("sign-in", path=login), page, application)
+        raise NotSignedIn(f"GET {login}: answered {page.status} instead of {OK}{why}")
     try:
-        form = login_form(page.text, origin, login)
+        form = login_form(page.body.decode(errors="replace"), origin, login)
     except ValueError as error:
         raise NotSignedIn(f"GET {login}: {error}") from None
-    sent = _ask(jar, origin, form.action, host, form.filled(user, password))
+    sent = _ask(jar, origin, form.action, application, form.filled(user, password))
+    location = urlsplit(urljoin(f"{origin}{form.action}", dict(sent.headers)["Location"])).path
     if sent.status == FORBIDDEN:
-        raise NotSignedIn(f"POST {form.action}: answered {FORBIDDEN}. Over plain HTTP, CSRF_COOKIE_SECURE must be off")
-    if sent.status not in REDIRECTS or sent.location == urlsplit(login).path:
+        remedy = "Check CSRF_COOKIE_DOMAIN" if application.forwarded else f"{SEND_PROXY} if CSRF_COOKIE_SECURE is on"
+        raise NotSignedIn(f"POST {form.action}: answered {FORBIDDEN}. {remedy}")
+    if sent.status not in REDIRECTS or location == urlsplit(login).path:
         why = limit_hint(sent.status) or ". Check the password"
         raise NotSignedIn(f"POST {form.action}: {user} was refused: answered {sent.status}{why}")
     request = urllib.request.Request(f"{origin}/")
@@ -69,12 +68,14 @@ def _cookie(origin: str, login: str, user: str, password: str, application: Appl
     if name and name not in {cookie.partition("=")[0] for cookie in header.split("; ")}:
         raise NotSignedIn(
             f"POST {form.action}: {user} was logged in, but received no cookie {name} for plain HTTP and this address. "
-            "Turn SESSION_COOKIE_SECURE and SESSION_COOKIE_DOMAIN off"
+            f"Turn SESSION_COOKIE_DOMAIN off. {SEND_PROXY} if SESSION_COOKIE_SECURE is on"
         )
     return header
 
 
-def _ask(jar: CookieJar, origin: str, path: str, host: str | None, form: dict[str, str] | None = None) -> _Page:
+def _ask(
+    jar: CookieJar, origin: str, path: str, application: Application, form: dict[str, str] | None = None
+) -> Answer:
     """Request a page with the cookies of the jar, and add new cookies to the jar.
 
     Raises:
@@ -82,20 +83,21 @@ def _ask(jar: CookieJar, origin: str, path: str, host: str | None, form: dict[st
     """
     asked = urllib.request.Request(f"{origin}{path}")
     jar.add_cookie_header(asked)
-    headers = {"Cookie": asked.get_header("Cookie"), "Host": host}
+    headers = {"Cookie": asked.get_header("Cookie"), "Accept-Encoding": "identity"}
     method, body = "GET", None
     if form is not None:
         method, body = "POST", urlencode(form).encode()
         headers["Content-Type"] = "application/x-www-form-urlencoded"
     sent = tuple((name, value) for name, value in headers.items() if value is not None)
+    [request] = application.addressed([Request("sign-in", method, path, sent, body)])
+    request = dataclasses.replace(request, headers=tuple(browser(origin, dict(request.headers))[0].items()))
     where = urlsplit(origin)
     tls = ssl.create_default_context() if where.scheme == "https" else None
     try:
         with contextlib.closing(connection(where.hostname or "", where.port or 80, WITHIN_S, tls)) as opened:
-            response = fetch(opened, Request("sign-in", method, path, sent, body), WITHIN_S)
+            response = fetch(opened, request, WITHIN_S)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NotSignedIn(f"{method} {path}: {type(error).__name__}: {error}") from None
     received: Any = SimpleNamespace(info=lambda: response.headers)
     jar.extract_cookies(received, asked)
-    location = urlsplit(urljoin(f"{origin}{path}", response.headers.get("Location") or "")).path
-    return _Page(response.status, response.body.decode(errors="replace"), location)
+    return Answer(response.status, "", response.body, headers=(("Location", response.headers.get("Location") or ""),))

@@ -23,14 +23,15 @@ PAGE = (
 class Site(http.server.BaseHTTPRequestHandler):
     """Imitate Django's login view, where ada logs in with the correct password."""
 
-    action, cookie, seen = "/in/", "sessionid=s1; Path=/; HttpOnly", []
+    action, cookie, token, seen = "/in/", "sessionid=s1; Path=/; HttpOnly", "csrftoken=c1; Path=/", []
+    location = "/profile/"
 
     def do_GET(self):
-        self.give(200, PAGE.format(action=self.action), "csrftoken=c1; Path=/")
+        self.give(200, PAGE.format(action=self.action), self.token)
 
     def do_POST(self):
         given = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        self.seen.append((self.headers["Host"], self.headers["Cookie"], self.path))
+        self.seen.append((self.headers["Host"], self.headers["Cookie"], self.path, self.headers["Referer"]))
         if given["csrfmiddlewaretoken"] != ["t"] or "csrftoken=c1" not in (self.headers["Cookie"] or ""):
             self.give(403, "")
         elif given["password"] != ["hunter2 é"]:
@@ -42,7 +43,7 @@ class Site(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         if cookie:
             self.send_header("Set-Cookie", cookie)
-        self.send_header("Location", "/profile/")
+        self.send_header("Location", self.location)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text.encode())
@@ -75,7 +76,39 @@ def test_login_returns_the_cookies(monkeypatch, site):
     url, seen = site()
     [cookie] = signed_in.cookies(url, ADA, dataclasses.replace(sample(), host="shop.example"))
     assert set(cookie.split("; ")) == {"csrftoken=c1", "sessionid=s1"}
-    assert seen == [("shop.example", "csrftoken=c1", "/in/")]
+    assert seen == [("shop.example", "csrftoken=c1", "/in/", None)]
+
+
+PROXY = ("X-Forwarded-Proto", "https")
+SECURE = {"cookie": "sessionid=s1; Secure; Path=/", "token": "csrftoken=c1; Secure; Path=/"}
+
+
+@pytest.mark.parametrize(
+    ("host", "headers", "referer"),
+    [
+        ("shop.example", (PROXY,), "https://shop.example/"),
+        ("10.0.0.1", (PROXY, ("X-Forwarded-Host", "shop.example")), "https://shop.example/"),
+        ("shop.example", (PROXY, ("referer", "https://shop.example/in/")), "https://shop.example/in/"),
+    ],
+)
+def test_proxy_header_keeps_secure_cookies(monkeypatch, site, host, headers, referer):
+    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
+    url, seen = site(**SECURE)
+    behind_proxy = dataclasses.replace(sample(), host=host, headers=(*headers, ("Accept-Encoding", "gzip")))
+    [cookie] = signed_in.cookies(url, ADA, behind_proxy)
+    assert set(cookie.split("; ")) == {"csrftoken=c1", "sessionid=s1"}
+    assert seen == [(host, "csrftoken=c1", "/in/", referer)]
+
+
+def test_redirect_to_https_has_remedy(monkeypatch, site):
+    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
+    url, _ = site(location="https://shop.example/in/", do_GET=lambda self: self.give(301, ""))
+    with pytest.raises(NotSignedIn) as raised:
+        signed_in.cookies(url, ADA, dataclasses.replace(sample(), ssl_redirect=True))
+    assert str(raised.value) == (
+        "GET /accounts/login/: answered 301 instead of 200 (301 to https://shop.example/in/: SECURE_SSL_REDIRECT is "
+        "on. Send your proxy's header: --header 'X-Forwarded-Proto: https')"
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,7 +125,7 @@ def test_login_returns_the_cookies(monkeypatch, site):
             "send the password to another site, https://evil.example",
         ),
         ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500 instead of 200"),
-        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Over plain HTTP, CSRF_COOKIE_"),
+        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Send your proxy's header: "),
     ],
 )
 def test_refused_login_is_reported(monkeypatch, site, password, changes, says):

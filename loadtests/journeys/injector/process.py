@@ -33,7 +33,7 @@ from gevent.pool import Group
 from locust.env import Environment
 
 from loadtests.journeys.base import Journey, sleep_until
-from loadtests.journeys.forms import Credentials
+from loadtests.journeys.forms import Credentials, browser
 from loadtests.journeys.injector.recorder import Recorder
 from loadtests.journeys.steps import Left
 
@@ -52,7 +52,7 @@ class Injector:
         self.kind.path = job["path"]
         self.kind.think_s = tuple(job["think_s"])
         self.accounts: list[Credentials | None] = [Credentials(**one) for one in job["sign_in"]] or [None]
-        self.kind.default_headers = job["headers"]
+        self.kind.default_headers, self.kind.cookie_policy = browser(job["origin"], job["headers"])
         self.kind.connection_timeout = self.kind.network_timeout = job["timeout_s"]
         self.environment = Environment(user_classes=[self.kind], host=job["origin"])
         self.users = Group()

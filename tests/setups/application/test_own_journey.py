@@ -61,6 +61,14 @@ def environment(request):
 
 urlpatterns = [path("admin/", admin.site.urls), path("environment/", environment), path("limited/", limited)]
 """
+PRODUCTION = """
+from mysite.settings import *
+DEBUG = False
+ALLOWED_HOSTS = ["shop.example"]
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+CSRF_TRUSTED_ORIGINS = ["https://shop.example"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+"""
 MAKE = """
 import django
 django.setup()
@@ -87,6 +95,7 @@ def site(started, tmp_path_factory):
         return subprocess.run(command, cwd=folder, env=env, check=True, capture_output=True, text=True).stdout
 
     (folder / "mysite" / "urls.py").write_text(URLS)
+    (folder / "mysite" / "production.py").write_text(PRODUCTION)
     with (folder / "mysite" / "settings.py").open("a") as settings:
         settings.write("PASSWORD_HASHERS = ['django.contrib.auth.hashers.MD5PasswordHasher']\n")  # a fast one
     python("manage.py", "migrate", "-v0")
@@ -155,12 +164,20 @@ def test_cookie_logs_users_in(cli, run, site):
 
 
 LOGIN = ("--login", "/admin/login/", "--login-user", "ada")
+DEPLOYED = (*LOGIN, "--settings", "mysite.production", "--host-header", "shop.example")
+
+
+def test_production_settings_work_unchanged(cli, run):
+    cli.env["JOURNEY_PASSWORD"] = PASSWORD
+    result, _ = signed_in(cli, (*run, *DEPLOYED, "--header", "X-Forwarded-Proto: https"), "hunter2")
+    assert result["journeys"]["completed"] > 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "env", "says"),
     [
         (LOGIN, {"JOURNEY_PASSWORD": "hunter3"}, "users can't log in: POST /admin/login/: ada was refused"),
+        (DEPLOYED, {"JOURNEY_PASSWORD": "hunter3"}, "users can't log in: GET /admin/login/: answered 301 instead of"),
         ((), {"JOURNEY_COOKIE": "sessionid=hunter3"}, "GET /admin/: answered 302"),
     ],
 )
