@@ -73,7 +73,10 @@ def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage
 
 @dataclasses.dataclass(frozen=True)
 class LoginForm:
-    """A login form: the target path, the hidden fields, and the names of the user name and password fields."""
+    """A login form: the target path, the fields to send unchanged, and the names of the user's fields.
+
+    Like a browser when a user presses Enter, ``hidden`` contains the first submit button next to the hidden fields.
+    """
 
     action: str
     hidden: Mapping[str, str]
@@ -120,7 +123,8 @@ def login_form(text: str, origin: str, path: str) -> LoginForm:
     user = next((name for name, kind in names if kind in TYPED), "")
     if not user or not password:
         raise ValueError("the form has no user name field next to the password field")
-    hidden = {name: value for name, kind, value in found.inputs if name and kind == "hidden"}
+    sent = [one for one in found.inputs if one[1] == "hidden"] + [one for one in found.inputs if one[1] == "submit"][:1]
+    hidden = {name: value for name, _, value in sent if name}
     return LoginForm(target.path + (f"?{target.query}" if target.query else ""), hidden, user, password)
 
 
@@ -144,8 +148,10 @@ class _Forms(HTMLParser):
         if tag == "form":
             self.forms.append(_Form(given.get("action", ""), given.get("method", "get").lower(), []))
             self._inside = True
-        elif tag == "input" and self._inside:
+        elif tag in ("input", "button") and self._inside and "disabled" not in given:
             kind = given.get("type", "").lower()
+            if tag == "button" and kind not in ("button", "reset"):
+                kind = "submit"
             self.forms[-1].inputs.append((given.get("name", ""), kind, given.get("value", "")))
 
     def handle_endtag(self, tag: str) -> None:

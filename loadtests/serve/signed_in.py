@@ -14,13 +14,14 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from loadtests.errors import limit_hint
 from loadtests.journeys.forms import browser, login_form
-from loadtests.serve.contract import SEND_PROXY, hint
+from loadtests.serve.contract import SEND_PROXY, hint, redirect_of
 from loadtests.serve.http import Answer, connection, fetch
 from loadtests.setups.application import Application
 from loadtests.workload import Request, SignIn
 
 WITHIN_S = 10.0
 OK, REDIRECTS, FORBIDDEN = 200, (302, 303), 403
+WRONG_PASSWORD = (OK, *REDIRECTS, 401)
 
 
 class NotSignedIn(Exception):
@@ -54,14 +55,18 @@ def _cookie(origin: str, login: str, user: str, password: str, application: Appl
         form = login_form(page.body.decode(errors="replace"), origin, login)
     except ValueError as error:
         raise NotSignedIn(f"GET {login}: {error}") from None
-    sent = _ask(jar, origin, form.action, application, form.filled(user, password))
+    fields = form.filled(user, password)
+    sent = _ask(jar, origin, form.action, application, fields)
     location = urlsplit(urljoin(f"{origin}{form.action}", dict(sent.headers)["Location"])).path
     if sent.status == FORBIDDEN:
         remedy = "Check CSRF_COOKIE_DOMAIN" if application.forwarded else f"{SEND_PROXY} if CSRF_COOKIE_SECURE is on"
         raise NotSignedIn(f"POST {form.action}: answered {FORBIDDEN}. {remedy}")
     if sent.status not in REDIRECTS or location == urlsplit(login).path:
-        why = limit_hint(sent.status) or ". Check the password"
-        raise NotSignedIn(f"POST {form.action}: {user} was refused: answered {sent.status}{why}")
+        if sent.status in WRONG_PASSWORD:
+            raise NotSignedIn(f"POST {form.action}: {user} was refused: answered {sent.status}. Check the password")
+        remedy = redirect_of(sent, application) or f"Compare its fields with your browser's: {', '.join(fields)}"
+        why = limit_hint(sent.status) or f". {remedy}"
+        raise NotSignedIn(f"POST {form.action}: answered {sent.status} instead of a redirect{why}")
     request = urllib.request.Request(f"{origin}/")
     jar.add_cookie_header(request)
     header, name = request.get_header("Cookie") or "", application.session_cookie

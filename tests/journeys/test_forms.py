@@ -57,6 +57,21 @@ def test_login_form_is_found():
 
 
 @pytest.mark.parametrize(
+    ("buttons", "sent"),
+    [
+        ('<button name="login" value="Log In">', {"login": "Log In"}),
+        ('<input type="submit" name="login" value="Go"><button name="register">', {"login": "Go"}),
+        ('<button type="button" name="show"><button type="submit" name="login">', {"login": ""}),
+        ('<button name="register" disabled><button name="login">', {"login": ""}),
+        ('<button>Log in</button><button name="register">', {}),
+    ],
+)
+def test_first_submit_button_is_sent(buttons, sent):
+    text = form(f'<input name="u"><input type="password" name="p">{buttons}')
+    assert login_form(text, HOME, HERE).filled("ada", "secret") == {**sent, "u": "ada", "p": "secret"}
+
+
+@pytest.mark.parametrize(
     ("action", "where"),
     [("", HERE), ("?next=/a/", f"{HERE}?next=/a/"), ("/in/", "/in/"), ("do/", f"{HERE}do/"), (f"{HOME}/in/", "/in/")],
 )

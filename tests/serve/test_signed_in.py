@@ -16,7 +16,8 @@ from loadtests.workload import SignIn, sign_in
 
 PAGE = (
     '<form method="post" action="{action}"><input type="hidden" name="csrfmiddlewaretoken" value="t">'
-    '<input name="username"><input type="password" name="password"></form>'
+    '<input name="username"><input type="password" name="password">'
+    '<button name="login_submit" value="Log In">Log in</button></form>'
 )
 
 
@@ -118,7 +119,14 @@ def test_redirect_to_https_has_remedy(monkeypatch, site):
         ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie sessionid for plain HTTP and this address"),
         ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "received no cookie sessionid for plain"),
         ("hunter2 é", {"cookie": "csrf=s1"}, "ada was logged in, but received no cookie sessionid"),
-        ("hunter2 é", {"do_POST": lambda self: self.give(429, "")}, "answered 429. Switch off the application's rate"),
+        ("hunter2 é", {"do_POST": lambda self: self.give(429, "")}, "429 instead of a redirect. Switch off the app"),
+        ("hunter2 é", {"do_POST": lambda self: self.give(307, "")}, "307 instead of a redirect. 307 to /profile/"),
+        (
+            "hunter2 é",
+            {"do_POST": lambda self: self.give(400, "")},
+            "POST /in/: answered 400 instead of a redirect. Compare its fields with your browser's: "
+            "csrfmiddlewaretoken, login_submit, username, password",
+        ),
         (
             "hunter2 é",
             {"action": "https://evil.example/in/"},
