@@ -1,8 +1,10 @@
-"""Describe the unexpected statuses of an application that refuses requests under load, such as 429."""
+"""Describe why an application refuses requests under load, for example with 429, or why no user completes a journey."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 
 from loadtests.errors import limit_hint
 from loadtests.records import Result
@@ -40,3 +42,21 @@ def refusal(result: Result | None, login: SignIn | None = None) -> str:
     many = sum((second.ends or {}).get(found["status"], 0) for second in result.timeline) or result.errors["status"]
     step = f", first to {found['step']}" if found["step"] else ""
     return f"the application answered {found['answer']} to {many:,} of {result.planned:,} requests{step}{advice}"
+
+
+def no_journey(results: Sequence[Result]) -> str:
+    """Describe why no user completed a journey in any of the results. Return an empty string for other results."""
+    walked = [(one, one.journeys) for one in results if one.journeys]
+    if not walked or any(journeys.completed for _, journeys in walked):
+        return ""
+    result = walked[0][0]
+    if result.examples:
+        return f"no user completed a journey. First failure: {next(iter(result.examples.values()))}"
+    times = {one.name: one.response_time_ms["p50"] for one in result.requests if one.planned}
+    name, slowest_ms = max(times.items(), key=lambda one: one[1] or math.inf, default=("", None))
+    took = f"took {slowest_ms:,.0f} ms" if slowest_ms else "had no answer"
+    step = f": the slowest step, {name}, {took}" if name else ""
+    return (
+        f"no user completed a journey in {result.duration_s:.3g} s{step}. Measure for longer than a journey takes "
+        "(without --quick), or with fewer users"
+    )

@@ -12,7 +12,7 @@ from statistics import median
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.overload import FAILED, Standing
 from loadtests.analyse.reasons import Reason, Severity
-from loadtests.analyse.refused import refusal
+from loadtests.analyse.refused import no_journey, refusal
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import UNINFORMATIVE, figure, number, percent, plural, plus_minus, series
@@ -80,13 +80,14 @@ def _session_errors(results: Results) -> Iterator[str]:
 
 
 def _refusals(results: Results) -> Iterator[str]:
-    """Yield a sentence for each test in which the application refused requests, also in invalid trials."""
+    """Yield a sentence for each test with refused requests or without a completed journey, also in invalid trials."""
     for test in results.tests:
         found: dict[str, str] = {}
         for label in results.labels_without_copy(test.name):
             cell = results.cells[label, test.name]
-            trials = (refusal(trial.result, test.work.sign_in) for trial in (*cell.valid, *cell.invalid))
-            if why := next(filter(None, trials), ""):
+            trials = [trial.result for trial in (*cell.valid, *cell.invalid) if trial.result]
+            refusals = (refusal(one, test.work.sign_in) for one in trials)
+            if why := next(filter(None, refusals), "") or no_journey(trials):
                 found[label] = why
         if found:
             first, *others = found

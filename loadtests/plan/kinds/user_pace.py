@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,16 +11,19 @@ from msgspec import Meta
 
 from loadtests.formatting import plural
 from loadtests.plan.fields import Keys
-from loadtests.plan.kinds.pace import TimedPace
+from loadtests.plan.kinds.pace import LONGER_QUICK, TimedPace
 from loadtests.plan.kinds.search import Search
 from loadtests.plan.objective import Objective
 from loadtests.records.bounds import Positive
 from loadtests.workload.users import MAX_USERS
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from loadtests.plan.kinds.work import Work
 
 FEWEST_COMING, MAX_COMING = 0.1, 1000.0  # The lowest and the highest rate of new users per second.
+QUICK_SHARE = 10  # A quick test has a tenth of the users, because slow logins and pages may take seconds with more.
 USERS_OR_RATE = ("users", "rate")  # A pace has exactly one of these fields.
 
 
@@ -34,6 +38,7 @@ class UserLoop(TimedPace):
     users: Annotated[int, Meta(ge=1, le=MAX_USERS, description="The number of users who repeat the journey.")]
 
     compared = USERS_OR_RATE
+    quick_times = LONGER_QUICK
 
     @classmethod
     def fits(cls, values: Mapping[str, Any]) -> bool:
@@ -48,6 +53,9 @@ class UserLoop(TimedPace):
     def load(self, seed: int) -> dict[str, Any]:
         return {**super().load(seed), "arrival_seed": seed, "users": self.users}
 
+    def quick(self) -> Self:
+        return dataclasses.replace(super().quick(), users=math.ceil(self.users / QUICK_SHARE))
+
     @property
     def step(self) -> tuple[float, str, str, str]:  # type: ignore[override]
         who = plural(self.users, "user")
@@ -61,6 +69,7 @@ class NewUsers(TimedPace):
     rate: Annotated[Positive, Meta(description="The number of new users per second.")]
 
     compared = USERS_OR_RATE
+    quick_times = LONGER_QUICK
 
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:

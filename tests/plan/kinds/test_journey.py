@@ -116,10 +116,12 @@ def test_several_injectors_share_the_users():
     assert test.same_as(test.with_processes(3))
 
 
-def test_quick_users_think_less():
-    quick = parsed(users=64).quick()
-    assert (quick.warmup_s, quick.pace.duration_s) == (1.0, 3.0)
+@pytest.mark.parametrize(("users", "fewer"), [(64, 7), (20, 2), (1, 1)])
+def test_quick_users_finish_journeys(users, fewer):
+    quick = parsed(users=users).quick()
+    assert (quick.warmup_s, quick.pace.duration_s, quick.pace.users) == (1.0, 6.0, fewer)
     assert max(quick.work.think_s) * 9 < 3.0
+    assert parsed(rate=1).quick().pace.duration_s == 6.0
 
 
 def test_cost_is_per_journey():

@@ -92,6 +92,35 @@ def test_unresponsive_setup_has_values(results):
     assert rows_of(table(found, "journey-users"))["gunicorn"][3] == "not reached"
 
 
+SLOW = (row("GET sign-in", 9), dataclasses.replace(row("POST sign-in", 19), response_time_ms=times(2100)))
+UNANSWERED = (SLOW[0], dataclasses.replace(SLOW[1], ok=0, unfinished=2000, response_time_ms=dict.fromkeys(FIGURES)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (
+            {"requests": SLOW},
+            " in 10 s: the slowest step, POST sign-in, took 2,100 ms. Measure for longer than a journe",
+        ),
+        ({"requests": UNANSWERED}, " in 10 s: the slowest step, POST sign-in, had no answer. Measure for longer"),
+        ({"requests": ()}, " in 10 s. Measure for longer"),
+        ({"examples": {"status": "GET /: 404 instead of 200"}}, ". First failure: GET /: 404 instead of 200."),
+    ],
+)
+def test_missing_journeys_are_explained(results, changes, says):
+    def stuck(*of_trial):
+        found = walked(*of_trial)
+        return dataclasses.replace(
+            found,
+            journeys=dataclasses.replace(found.journeys, completed=0, duration_ms=dict.fromkeys(FIGURES)),
+            **changes,
+        )
+
+    [headline, *_] = page_of(results(stuck)).answer.headlines
+    assert headline.startswith(f"gunicorn with 64 users (also uvicorn): no user completed a journey{says}")
+
+
 def test_cost_belongs_to_completed_journeys(results):
     found = results()
     page = page_of(found)
