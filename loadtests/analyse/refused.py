@@ -44,6 +44,17 @@ def refusal(result: Result | None, login: SignIn | None = None) -> str:
     return f"the application answered {found['answer']} to {many:,} of {result.planned:,} requests{step}{advice}"
 
 
+def failures(result: Result | None, timeout_s: float) -> str:
+    """Describe the failed requests of a load from the client's view, or return an empty string if none failed."""
+    failed = result.failed if result else {}
+    if result is None or not failed:
+        return ""
+    kind = max(failed, key=failed.__getitem__)
+    why = f"no answer in {timeout_s:g} s" if kind == "unfinished" else result.examples.get(kind, kind)
+    many = f"{sum(failed.values()):,} of {result.planned:,} requests failed"
+    return f"{many}: {why}. Measure a faster page, or set a low rate, such as --rate 1"
+
+
 def no_journey(results: Sequence[Result]) -> str:
     """Describe why no user completed a journey in any of the results. Return an empty string for other results."""
     walked = [(one, one.journeys) for one in results if one.journeys]

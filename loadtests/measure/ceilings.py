@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Container, Iterator
 
 from loadtests.analyse.reasons import is_setups_own
-from loadtests.analyse.refused import refusal
+from loadtests.analyse.refused import failures, refusal
 from loadtests.errors import UserError, reason_of
 from loadtests.measure.bench import Bench
 from loadtests.measure.interleaved import run_interleaved
@@ -44,11 +44,14 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     for trial in _trials(bench, study, planned):
         if trial.evidence.connection_lost:
             raise UserError(trial.log)
+        test = distinct[trial.test]
         # The first line of the log is the problem with the answers, and the other lines are the server's log.
-        answered = trial.evidence.contract_differences or refusal(trial.result, distinct[trial.test].work.sign_in)
-        reason = trial.log.partition("\n")[0] if answered else reason_of(trial.log)
-        why[trial.test] = f": {reason}" if trial.log else ""
-        ceiling = distinct[trial.test].sustained_rate(trial)
+        answered = trial.evidence.contract_differences or refusal(trial.result, test.work.sign_in)
+        reason = trial.log.partition("\n")[0] if answered else ""
+        reason = reason or failures(trial.result, bench.load(test, bench.url).timeout_s)
+        reason = reason or (reason_of(trial.log) if trial.log else "")
+        why[trial.test] = f": {trial.label}: {reason}" if reason else ""
+        ceiling = test.sustained_rate(trial)
         # A trial is invalid if there was contention, but its throughput is still a usable ceiling.
         if ceiling and not is_setups_own(trial.flags):
             found[trial.test][trial.label] = round(ceiling, 1)

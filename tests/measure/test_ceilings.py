@@ -77,6 +77,24 @@ def test_unresponsive_setups_leave_no_folder(ceilings, folder):
     assert not folder.exists()
 
 
+@pytest.mark.parametrize(
+    ("failed", "why"),
+    [
+        ({"unfinished": 8}, "no answer in 10 s"),
+        ({"errors": {"timeout": 8}, "examples": {"timeout": "no answer in 10 s"}}, "no answer in 10 s"),
+        ({"errors": {"reset": 8}, "examples": {"reset": "other side closed"}}, "other side closed"),
+    ],
+)
+def test_failed_requests_are_the_reason(ceilings, failed, why):
+    result = {"rate": 0.0, "ok": 0, "planned": 8, **failed}
+    with pytest.raises(UserError) as raised:
+        ceilings({"uvicorn": result}, latency=LATENCY)
+    assert str(raised.value).endswith(
+        f"the rate is unknown: uvicorn: 8 of 8 requests failed: {why}. Measure a faster page, or set a low rate, such "
+        "as --rate 1"
+    )
+
+
 def test_description_mentions_automatic_rate():
     study, known = (
         studies.parse({"setups": SETUPS, "blocks": 1, "tests": {"latency": {**LATENCY, "rate": rate}}}, "s", "s.toml")
