@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from loadtests.errors import limit_hint
 from loadtests.records import Result
-from loadtests.workload import SignIn
+from loadtests.workload import Load, SignIn
 
 REFUSED = (403, 429)
 # The texts of the load programs: "status 429 instead of 200" and "POST sign-in: 200 instead of 302".
@@ -44,14 +44,14 @@ def refusal(result: Result | None, login: SignIn | None = None) -> str:
     return f"the application answered {found['answer']} to {many:,} of {result.planned:,} requests{step}{advice}"
 
 
-def failures(result: Result | None, timeout_s: float) -> str:
+def failures(result: Result | None) -> str:
     """Describe the failed requests of a load from the client's view, or return an empty string if none failed."""
-    failed = result.failed if result else {}
-    if result is None or not failed:
+    if not (result and result.failed):
         return ""
-    kind = max(failed, key=failed.__getitem__)
-    why = f"no answer in {timeout_s:g} s" if kind == "unfinished" else result.examples.get(kind, kind)
-    many = f"{sum(failed.values()):,} of {result.planned:,} requests failed"
+    kind = max(result.failed, key=result.failed.__getitem__)
+    late = "no answer in time" if result.deliveries else f"no answer in {Load.timeout_s:g} s"
+    why = late if kind == "unfinished" else result.examples.get(kind, kind)
+    many = f"{sum(result.failed.values()):,} of {result.planned:,} requests failed"
     return f"{many}: {why}. Measure a faster page, or set a low rate, such as --rate 1"
 
 

@@ -73,10 +73,7 @@ def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage
 
 @dataclasses.dataclass(frozen=True)
 class LoginForm:
-    """A login form: the target path, the fields to send unchanged, and the names of the user's fields.
-
-    Like a browser when a user presses Enter, ``hidden`` contains the first submit button next to the hidden fields.
-    """
+    """A login form: the target path, the hidden fields and the first submit button, and the other fields' names."""
 
     action: str
     hidden: Mapping[str, str]

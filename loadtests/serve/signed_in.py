@@ -78,9 +78,7 @@ def _cookie(origin: str, login: str, user: str, password: str, application: Appl
     return header
 
 
-def _ask(
-    jar: CookieJar, origin: str, path: str, application: Application, form: dict[str, str] | None = None
-) -> Answer:
+def _ask(jar: CookieJar, origin: str, path: str, app: Application, form: dict[str, str] | None = None) -> Answer:
     """Request a page with the cookies of the jar, and add new cookies to the jar.
 
     Raises:
@@ -94,7 +92,7 @@ def _ask(
         method, body = "POST", urlencode(form).encode()
         headers["Content-Type"] = "application/x-www-form-urlencoded"
     sent = tuple((name, value) for name, value in headers.items() if value is not None)
-    [request] = application.addressed([Request("sign-in", method, path, sent, body)])
+    [request] = app.addressed([Request("sign-in", method, path, sent, body)])
     request = dataclasses.replace(request, headers=tuple(browser(origin, dict(request.headers))[0].items()))
     where = urlsplit(origin)
     tls = ssl.create_default_context() if where.scheme == "https" else None
