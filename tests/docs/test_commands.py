@@ -97,6 +97,7 @@ def folder(run_builder, tmp_path_factory):
     (here / "docs").symlink_to(ROOT / "docs")
     for project in ("project", "my-branch", "shop", "blog", "mysite"):
         shutil.copytree(ROOT / "docs/examples/chat", here.parent / project)
+    (here.parent / "project" / "Procfile").write_text("web: gunicorn chat.wsgi\n", encoding="utf-8")
     for run in ("before", "after", "main", "branch", "RUN"):
         run_builder(here / "results")(name=run, record={"created": "2026-12-24T09:00:00+00:00"})
     for run in ROOT.glob("results/reference-*"):
