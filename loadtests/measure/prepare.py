@@ -229,8 +229,9 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         raise UserError(
             f"{folder}: some requests contain secret headers ({names}), which run folders don't store. Start a new run"
         )
-    if own and REPLACED in (own.before or ""):
-        raise UserError(f"{folder}: --setup-command contains a secret, which run folders don't store. Start a new run")
+    for option, text in (("--setup-command", own.before), ("--ticket", own.ticket)) if own else ():
+        if REPLACED in text:
+            raise UserError(f"{folder}: {option} contains a secret, which run folders don't store. Start a new run")
     try:
         run.record = record = dataclasses.replace(record, study=record.study.with_bodies())
     except UserError as error:

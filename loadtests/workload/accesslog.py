@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from loadtests.errors import UserError
 from loadtests.formatting import series
 from loadtests.workload.har import UNESCAPED
-from loadtests.workload.log_formats import FORMATS, LogFormat
+from loadtests.workload.log_formats import FORMATS, ROUTER, LogFormat
 from loadtests.workload.recorded import Sent, left_out, seconds
 from loadtests.workload.redaction import Redaction
 from loadtests.workload.request import PATH
@@ -25,6 +25,7 @@ WHOLE = {206: 200, 304: 200}
 # could not read the request (494 to 497), or the visitor left (499, or 460 in the logs of Amazon's load balancer).
 UNANSWERED = {"408", "444", "460", "494", "495", "496", "497", "499"}
 # Hypercorn doesn't write "HTTP/". Daphne writes WSCONNECT and similar words instead of a WebSocket's method.
+DYNO = re.compile(r"\bapp[\[ ]web\.\d")
 _REQUEST = re.compile(r"((?!WS)[A-Z]+) (\S.*?)(?: (?:HTTP/)?[\d.]+)?")
 
 
@@ -43,6 +44,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
     sent: list[Sent] = []
     unknown: list[int] = []
     used: dict[str, str] = {}
+    by_dynos: list[Sent] = []  # Heroku's log contains the lines of its router and of the server
     not_http = 0
     given_up: Counter[str] = Counter()
     others: Counter[str] = Counter()
@@ -58,12 +60,16 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
             given_up[status] += 1
         elif match[1] in WITHOUT_BODY:
             used[form.name] = form.lacks
-            sent.append(Sent(at, match[1], _path(match[2], redaction), _status(status)))
+            (by_dynos if DYNO.search(line) else sent).append(
+                Sent(at, match[1], _path(match[2], redaction), _status(status))
+            )
         else:
             others[match[1]] += 1
-        if len(sent) > MAX_REQUESTS:
+        if len(sent) + len(by_dynos) > MAX_REQUESTS:
             raise UserError(f"{where}: contains more than {MAX_REQUESTS:,} requests. Use a part, as with head -n")
-    found = len(sent) + not_http + given_up.total() + others.total()
+    twice = len(by_dynos) if ROUTER in used else 0
+    sent += [] if twice else by_dynos
+    found = len(sent) + twice + not_http + given_up.total() + others.total()
     if not found and not unknown:
         raise UserError(f"{where}: is an empty access log")
     if unknown and not (skip_unknown and found):
@@ -75,6 +81,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
     return list(_spread(sent)), [
         *(f"the log contains no {lacks}, because {name} leaves them out" for name, lacks in used.items() if lacks),
         *left_out("in an unknown format", len(unknown)),
+        *left_out("that Heroku's router logged, too", twice),
         *left_out("that are not HTTP", not_http),
         *left_out(f"that were not answered (status {statuses} in the log)", given_up.total()),
         *left_out(f"with a body, which a log does not contain ({', '.join(sorted(others))})", others.total()),

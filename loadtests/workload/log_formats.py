@@ -16,6 +16,7 @@ JSON_NAMES = {
     "query": ("args", "query_string"),
     "status": ("DownstreamStatus", "status"),
 }
+ROUTER = "Heroku's router"
 # The patterns are bounded, because visitors can write long texts to a log.
 _TIME = r"\[(?P<time>[^\]]{1,40})\]"
 _REQUEST = r'"(?P<request>(?:[^"\\]|\\.)*)"'
@@ -79,7 +80,7 @@ FORMATS = (
         _matching(rf"(?:\w+ )?(?P<time>\d\S+) (?:\S+ ){{6}}(?P<status>\d{{3}}|-) (?:\S+ ){{3}}{_REQUEST} .*"),
     ),
     LogFormat(
-        "Heroku's router",
+        ROUTER,
         _matching(
             r".*?(?:(?P<time>\d{4}-\d\d-\d\dT\S{1,40}) (?:\S{1,99} )?)?heroku[\[/ ]router\S*(?: -)? at=\w+ "
             r'(?:code=\w+ desc="[^"]*" )?method=(?P<method>\S+) path="?(?P<target>[^" ]+)"?'

@@ -147,6 +147,14 @@ def test_unsendable_lines_are_omitted_with_message(log, lines, remarks):
     assert found.remarks[1:] == (remarks,)
 
 
+def test_requests_of_routers_count_once(log):
+    found = convert(
+        "log", log(f"2026-11-07T10:00:02.1Z {ROUTED}", f"2026-11-07T10:00:02.2Z app[web.1]: {line('GET /a?q=1')}")
+    )
+    assert requests(found) == [("GET", "/a?q=1", 1, 200)]
+    assert "left out: 1 request that Heroku's router logged, too" in found.remarks
+
+
 def test_requests_spread_over_their_second(log):
     file = log(line(second=2), line("GET /a", second=0), line("GET /a", second=0))
     found = convert("log", file, ConvertOptions(times=True))

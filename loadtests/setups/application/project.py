@@ -64,7 +64,8 @@ class Options:
         values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
         kept = {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
         kept |= {"header": [without_value(one, HEADER) for one in self.header]} if self.header else {}
-        kept |= {"before": without_named(without_accounts(self.before))} if self.before else {}
+        texts = {"before": self.before, "ticket": self.ticket}
+        kept |= {name: without_named(without_accounts(text)) for name, text in texts.items() if text}
         return kept if self.websocket is None else {**kept, "websocket": self.websocket.to_dict()}
 
     @classmethod
@@ -227,7 +228,9 @@ def find(
     servers = overlay.make(python, [setup for setup in setups if not setup.dialect], extra, variants)
     remarks += servers.left_out
     # Load the project again in the environment that will serve it.
-    served = load({**env, SETTINGS: settings}, servers.bin / "python", entry_points)
+    needed = {one.interface.partition("-")[0] for one in setups} or entry_points.keys()
+    loaded = {name: entry_points[name] for name in ("wsgi", "asgi") if name in needed}
+    served = load({**env, SETTINGS: settings}, servers.bin / "python", loaded)
     facts = {**{name: served[name] for name in FACTS}, **entry_points}
     facts["packages"] = overlay.versions(servers.bin / "python")
     names = {**first["named"], **served["named"]}

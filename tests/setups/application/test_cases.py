@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.setups.application.project import Options, find
 
@@ -148,6 +149,7 @@ def test_entry_point_without_setup_is_named(small):
     folder = small(settings='ASGI_APPLICATION = "site1.routing.application"\n', files={"site1/routing.py": routing})
     says = "site1.routing doesn't call django.setup(), so a server can't import it. Pass the entry point with --asgi"
     assert says in fails(folder)
+    assert find(Options(folder), setups.find(["gunicorn"])).application.wsgi  # which needs no ASGI application
 
 
 MODEL = {

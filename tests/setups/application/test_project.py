@@ -143,6 +143,9 @@ def test_setup_command_may_fix_the_project(mysite):
 def test_record_restores_project_options(mysite, tmp_path):
     options = Options(mysite, python=tmp_path / "python", before="python manage.py migrate")
     assert Options.from_dict(options.to_dict()) == options
+    assert (
+        Options(mysite, ticket="POST /t/?api_key=s3cret .key").to_dict()["ticket"] == "POST /t/?api_key=REPLACED .key"
+    )
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
 
 
