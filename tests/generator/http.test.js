@@ -69,7 +69,15 @@ test('users take turns, each with a cookie', async () => {
   const { connections } = await sent([request], () => ok());
   const job = { origin: 'http://127.0.0.1:1', keepAlive: true };
   const { turns } = protocol.exchange({ ...REQUEST, ...request }, job);
-  const cookies = [1, 2, 3].map(() => /\r\ncookie: (.*)\r\n/.exec(turns.take().bytes.toString())[1]);
+  const cookies = [1, 2, 3].map(() => /\r\ncookie: (.*)\r\n/.exec(turns.take().head.toString())[1]);
   assert.match(connections[0], /X-Y: Z\r\ncookie: s=1\r\n/);
   assert.deepEqual(cookies, ['s=1', 's=2', 's=1']);
+});
+
+test('users share the body of a request', () => {
+  const request = { method: 'POST', body: Buffer.alloc(1_000_000).toString('base64'), cookies: Array(50).fill('s=1') };
+  const before = process.memoryUsage().arrayBuffers;
+  const exchange = protocol.exchange({ ...REQUEST, ...request }, { origin: 'http://127.0.0.1:1', keepAlive: true });
+  assert.equal(exchange.turns.prepared.length, 50);
+  assert.ok(process.memoryUsage().arrayBuffers - before < 5_000_000);
 });

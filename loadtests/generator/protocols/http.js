@@ -60,12 +60,14 @@ class HttpExchange extends Exchange {
     this.closes = closes;
     this.isLast = !job.keepAlive || closes;
     this.method = method;
+    const content = decoded(body); // all users share the body
+    this.content = content;
     this.turns = new Turns(request, (headers) => {
-      const bytes = bytesOf({ ...request, headers }, new URL(job.origin).host, this.isLast);
+      const head = headOf({ ...request, headers }, content?.length ?? 0, new URL(job.origin).host, this.isLast);
       // By default, undici closes the connection after HEAD, and after DELETE with a body, so `reset` is always set.
       /** @type {import('undici').Dispatcher.DispatchOptions} */
-      const options = { path, method, headers, body: decoded(body), reset: this.isLast };
-      return { bytes, options };
+      const options = { path, method, headers, body: content, reset: this.isLast };
+      return { head, options };
     });
     this.status = status;
     this.body = decoded(expectBody);
@@ -156,9 +158,10 @@ export class HttpConnection {
     if (isAlone || !this.open) {
       this.wasSent();
     }
-    const { bytes, options } = this.exchange.turns.take();
+    const { head, options } = this.exchange.turns.take();
     if (isAlone) {
-      const { method } = this.exchange;
+      const { content, method } = this.exchange;
+      const bytes = content ? Buffer.concat([head, content]) : head;
       this.oneRequest = new OneRequest(/** @type {Address} */ (this.address), method, bytes, this);
     } else {
       this.client ??= this.newClient();
@@ -254,14 +257,14 @@ function valueOf(headers, name) {
 }
 
 /**
- * Return the bytes of a request, as undici would write them.
+ * Return the head of a request, as undici would write it.
  *
  * @param {Request} request
+ * @param {number} length the length of the body
  * @param {string} host
  * @param {boolean} isLast
  */
-function bytesOf({ path, method, headers, body }, host, isLast) {
-  const content = decoded(body) ?? Buffer.alloc(0);
+function headOf({ path, method, headers }, length, host, isLast) {
   const lines = [];
   for (let at = 0; at < headers.length; at += 2) {
     if (headers[at].toLowerCase() === 'host') {
@@ -271,10 +274,10 @@ function bytesOf({ path, method, headers, body }, host, isLast) {
     }
   }
   lines.unshift(`${method} ${path} HTTP/1.1`, `host: ${host}`, `connection: ${isLast ? 'close' : 'keep-alive'}`);
-  if (content.length > 0 || HAS_LENGTH.has(method)) {
-    lines.push(`content-length: ${content.length}`);
+  if (length > 0 || HAS_LENGTH.has(method)) {
+    lines.push(`content-length: ${length}`);
   }
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), content]);
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 
 /** @param {string | null} base64 */
