@@ -145,8 +145,9 @@ def test_accounts_log_in_for_check(command, site, tmp_path):
     checked = ("check", "gunicorn", "uvicorn", "--app", site[0], "--path", "/admin/", "--login", "/admin/login/")
     code, printed, errors = command(*checked, "--login-accounts", accounts)
     assert (code, "1 request to each of 2 setups: 0 differences" in printed) == (0, True), printed + errors
-    accounts.write_text("ada,hunter3\n")
-    code, printed, errors = command(*checked, "--login-accounts", accounts)
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("ada,hunter3\n")
+    code, printed, errors = command(*checked, "--login-accounts", wrong)
     assert (code, "gunicorn: users can't log in: POST /admin/login/: ada was refused" in errors) == (1, True)
     assert "hunter" not in printed + errors
 
