@@ -67,7 +67,7 @@ def command(
                 f"{request.status}{hint or '. Name other pages with --path'}"
             )
         if checked.failed and not checked.differences:
-            fail(f"{plural(len(checked.failed), 'setup')} did not start")
+            fail(f"{plural(len(checked.failed), 'setup')} failed")
         different = checked.differences or not any(checked.websocket_failures.values())
         undelivered = "a message over the project's WebSockets was not delivered"
         fail("the setups answer differently" if different else undelivered)

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
+from string import punctuation
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from loadtests.journeys.steps import BrokenOff
 
@@ -88,11 +89,11 @@ class LoginForm:
 def browser(origin: str, headers: Mapping[str, str]) -> tuple[dict[str, str], DefaultCookiePolicy]:
     """Return the headers and the cookie policy of a browser whose requests reach the server at ``origin``.
 
-    With ``X-Forwarded-Proto: https`` or a similar header, the browser uses HTTPS to a proxy in front of the server. It
-    then sends Secure cookies, and the ``Referer`` that Django's CSRF check requires over HTTPS.
+    With ``X-Forwarded-Proto: https`` or a similar header, the browser uses HTTPS to a proxy in front of the server.
+    Over HTTPS, it sends Secure cookies, and the ``Referer`` that Django's CSRF check requires.
     """
     given = {name.lower(): value for name, value in headers.items()}
-    if "https" not in map(str.lower, given.values()):
+    if "https" not in (urlsplit(origin).scheme, *map(str.lower, given.values())):
         return dict(headers), DefaultCookiePolicy()
     host = given.get("x-forwarded-host") or given.get("host") or urlsplit(origin).netloc
     referer = {} if "referer" in given else {"Referer": f"https://{host}/"}
@@ -122,7 +123,8 @@ def login_form(text: str, origin: str, path: str) -> LoginForm:
         raise ValueError("the form has no user name field next to the password field")
     sent = [one for one in found.inputs if one[1] == "hidden"] + [one for one in found.inputs if one[1] == "submit"][:1]
     hidden = {name: value for name, _, value in sent if name}
-    return LoginForm(target.path + (f"?{target.query}" if target.query else ""), hidden, user, password)
+    action = quote(target.path + (f"?{target.query}" if target.query else ""), safe=punctuation)
+    return LoginForm(action, hidden, user, password)
 
 
 @dataclasses.dataclass

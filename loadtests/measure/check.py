@@ -119,7 +119,7 @@ def check(
         login: The user who logs in before the requests, if any.
 
     Raises:
-        UserError: If a named setup can't be started on this machine, or a user can't log in.
+        UserError: If a named setup can't be started on this machine, or a user can't log in to the first setup.
     """
     application = application or sample()
     application = dataclasses.replace(application, writes_settings=application.own)
@@ -238,8 +238,11 @@ class _Checker:
         """Start a setup and return its answers. Keep the end of its logs if an answer is a server error or missing."""
         with start(setup) as server:
             try:
-                cookies = signed_in.cookies(server.url, self.login, server.application) if self.login else ()
+                login, app = self.login, server.application
+                cookies = signed_in.cookies(server.url, login, app, server.ca, most=1) if login else ()
             except signed_in.NotSignedIn as error:
+                if self.result.compared:
+                    raise NotServing(f"users can't log in: {error}", server.logs()) from None
                 raise UserError(f"{setup.name}: users can't log in: {error}") from None
             given = answers(server, [one.with_cookie(cookies[0]) for one in sent] if cookies else sent)
             self._talk(setup, server)

@@ -14,6 +14,7 @@ from loadtests.errors import UserError, reason_of
 from loadtests.measure.bench import Bench
 from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
+from loadtests.plan.kinds.journey_work import JourneyWork
 from loadtests.plan.study import Study
 from loadtests.records.run.run_record import Contract, Expectation
 from loadtests.serve import contract, scripted, signed_in, websocket
@@ -55,7 +56,7 @@ def preflight(bench: Bench, study: Study) -> Preflight:
 def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) -> tuple[Expectation, ...]:
     found = []
     try:
-        cookies = _cookies(bench, server, test)
+        cookies = _cookies(bench, server, test, most=1)
     except NotSignedIn as error:
         raise UserError(f"test {test.name}: users can't log in: {error}") from None
     for request in requests_of(bench, test, cookies):
@@ -78,14 +79,14 @@ def requests_of(bench: Bench, test: Test, cookies: Sequence[str] = ()) -> tuple[
     return tuple(one.with_cookie(cookies[0]) for one in requests) if cookies else requests
 
 
-def _cookies(bench: Bench, server: Serving, test: Test) -> tuple[str, ...]:
-    """Log the test's users in, and return their cookies.
+def _cookies(bench: Bench, server: Serving, test: Test, most: int | None) -> tuple[str, ...]:
+    """Log at most this number of the test's users in, and return their cookies.
 
     Raises:
         NotSignedIn: If a login fails.
     """
     who = test.work.sign_in
-    return signed_in.cookies(server.url, who, bench.application) if who else ()
+    return signed_in.cookies(server.url, who, bench.application, server.ca, most) if who else ()
 
 
 @dataclasses.dataclass
@@ -105,8 +106,9 @@ class Verified:
 
 def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> Verified:
     """Log the users of a test in, and check the contract of the test on a running setup."""
+    most = 1 if isinstance(test.work, JourneyWork) else None  # because the users of a journey log in themselves
     try:
-        cookies = _cookies(bench, server, test)
+        cookies = _cookies(bench, server, test, most)
     except NotSignedIn as error:
         return Verified([f"users can't log in: {error}"])
     bodies, broken = contract.verified(server, requests_of(bench, test, cookies), bench.contract[test.name])

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from loadtests.errors import limit_hint
+from loadtests.errors import UserError, limit_hint
 from loadtests.journeys.forms import browser, login_form
 from loadtests.serve.contract import SEND_PROXY, hint, redirect_of
 from loadtests.serve.http import Answer, connection, fetch
@@ -28,26 +28,33 @@ class NotSignedIn(Exception):
     """An error if the server refuses the login. The text contains the reason."""
 
 
-def cookies(origin: str, who: SignIn, application: Application) -> tuple[str, ...]:
-    """Log all users in, and return the ``Cookie`` header for each user's requests.
+def cookies(
+    origin: str, who: SignIn, application: Application, ca: str | None = None, most: int | None = None
+) -> tuple[str, ...]:
+    """Log users in, and return the ``Cookie`` header for each user's requests.
 
     Args:
         origin: The address of the server.
         who: The users and the way to log in.
         application: The application that the server serves.
+        ca: The certificate to trust (PEM), if the server uses HTTPS.
+        most: The number of users to log in, or None for all users.
 
     Raises:
         NotSignedIn: If the server refuses a login.
-        UserError: If a password or the cookie isn't set.
+        UserError: If a password or the cookie isn't set, or the project's headers contain another cookie.
     """
+    if any(name.lower() == "cookie" for name, _ in application.headers):
+        raise UserError("--header Cookie and a login can't be combined. Leave one out")
+    accounts = who.accounts()[:most]
     if not who.login:
-        return tuple(secret for _, secret in who.accounts())
-    return tuple(_cookie(origin, who.login, *account, application) for account in who.accounts())
+        return tuple(secret for _, secret in accounts)
+    return tuple(_cookie(origin, who.login, *account, application, ca) for account in accounts)
 
 
-def _cookie(origin: str, login: str, user: str, password: str, application: Application) -> str:
+def _cookie(origin: str, login: str, user: str, password: str, application: Application, ca: str | None) -> str:
     jar = CookieJar(browser(origin, dict(application.headers))[1])
-    page = _ask(jar, origin, login, application)
+    page = _ask(jar, origin, login, application, ca)
     if page.status != OK:
         why = hint(Request("sign-in", path=login), page, application)
         raise NotSignedIn(f"GET {login}: answered {page.status} instead of {OK}{why}")
@@ -56,7 +63,7 @@ def _cookie(origin: str, login: str, user: str, password: str, application: Appl
     except ValueError as error:
         raise NotSignedIn(f"GET {login}: {error}") from None
     fields = form.filled(user, password)
-    sent = _ask(jar, origin, form.action, application, fields)
+    sent = _ask(jar, origin, form.action, application, ca, fields)
     location = urlsplit(urljoin(f"{origin}{form.action}", dict(sent.headers)["Location"])).path
     if sent.status == FORBIDDEN:
         remedy = "Check CSRF_COOKIE_DOMAIN" if application.forwarded else f"{SEND_PROXY} if CSRF_COOKIE_SECURE is on"
@@ -78,7 +85,9 @@ def _cookie(origin: str, login: str, user: str, password: str, application: Appl
     return header
 
 
-def _ask(jar: CookieJar, origin: str, path: str, app: Application, form: dict[str, str] | None = None) -> Answer:
+def _ask(
+    jar: CookieJar, origin: str, path: str, app: Application, ca: str | None, form: dict[str, str] | None = None
+) -> Answer:
     """Request a page with the cookies of the jar, and add new cookies to the jar.
 
     Raises:
@@ -95,7 +104,7 @@ def _ask(jar: CookieJar, origin: str, path: str, app: Application, form: dict[st
     [request] = app.addressed([Request("sign-in", method, path, sent, body)])
     request = dataclasses.replace(request, headers=tuple(browser(origin, dict(request.headers))[0].items()))
     where = urlsplit(origin)
-    tls = ssl.create_default_context() if where.scheme == "https" else None
+    tls = ssl.create_default_context(cadata=ca) if where.scheme == "https" else None
     try:
         with contextlib.closing(connection(where.hostname or "", where.port or 80, WITHIN_S, tls)) as opened:
             response = fetch(opened, request, WITHIN_S)

@@ -1,18 +1,24 @@
-"""Test the login to a server, and the errors of a failed login."""
+"""Test the login to a server, its use by checks, and the errors of a failed login."""
 
 import contextlib
 import dataclasses
 import http.server
+import ssl
 import threading
 from urllib.parse import parse_qs
 
 import pytest
 
+from loadtests import setups
 from loadtests.errors import UserError
+from loadtests.measure import check as checks
+from loadtests.measure import contract_check
 from loadtests.serve import signed_in
 from loadtests.serve.signed_in import NotSignedIn
 from loadtests.setups.application import sample
-from loadtests.workload import SignIn, sign_in
+from loadtests.workload import Request, SignIn, sign_in
+from tests.engines.test_tls import certificate
+from tests.fixtures.bench import a_block
 
 PAGE = (
     '<form method="post" action="{action}"><input type="hidden" name="csrfmiddlewaretoken" value="t">'
@@ -45,7 +51,7 @@ class Site(http.server.BaseHTTPRequestHandler):
         if cookie:
             self.send_header("Set-Cookie", cookie)
         self.send_header("Location", self.location)
-        self.send_header("Content-Length", str(len(text)))
+        self.send_header("Content-Length", str(len(text.encode())))
         self.end_headers()
         self.wfile.write(text.encode())
 
@@ -58,12 +64,16 @@ def site():
     """Return a function that starts a changed copy of the site and returns the address and the list of requests."""
     with contextlib.ExitStack() as stack:
 
-        def start(**changes):
+        def start(tls=None, **changes):
             handler = type("Changed", (Site,), {"seen": [], **changes})
             server = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            if tls:
+                context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+                context.load_cert_chain(*tls)
+                server.socket = context.wrap_socket(server.socket, server_side=True)
             threading.Thread(target=server.serve_forever, daemon=True).start()
             stack.callback(server.shutdown)
-            return f"http://127.0.0.1:{server.server_address[1]}", handler.seen
+            return f"http{'s' if tls else ''}://127.0.0.1:{server.server_address[1]}", handler.seen
 
         yield start
 
@@ -99,6 +109,33 @@ def test_proxy_header_keeps_secure_cookies(monkeypatch, site, host, headers, ref
     [cookie] = signed_in.cookies(url, ADA, behind_proxy)
     assert set(cookie.split("; ")) == {"csrftoken=c1", "sessionid=s1"}
     assert seen == [(host, "csrftoken=c1", "/in/", referer)]
+
+
+def test_login_trusts_the_servers_certificate(monkeypatch, site, tmp_path):
+    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
+    tls = certificate(tmp_path / "tls")
+    url, seen = site(tls, **SECURE)
+    [cookie] = signed_in.cookies(url, ADA, sample(), tls[0].read_text())
+    assert set(cookie.split("; ")) == {"csrftoken=c1", "sessionid=s1"}
+    assert seen == [(url.removeprefix("https://"), "csrftoken=c1", "/in/", f"{url}/")]
+
+
+@pytest.mark.parametrize(
+    ("action", "sent"), [("/entré/?next=/a b/", "/entr%C3%A9/?next=/a%20b/"), ("/%C3%A9/?a=%26", "/%C3%A9/?a=%26")]
+)
+def test_form_action_is_quoted(monkeypatch, site, action, sent):
+    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
+    url, seen = site(action=action)
+    signed_in.cookies(url, ADA, sample())
+    assert seen[0][2] == sent
+
+
+@pytest.mark.parametrize("name", ["JOURNEY_PASSWORD", "JOURNEY_COOKIE"])
+def test_cookie_header_excludes_a_login(monkeypatch, site, name):
+    monkeypatch.setenv(name, "hunter2")
+    application = dataclasses.replace(sample(), headers=(("cookie", "consent=1"),))
+    with pytest.raises(UserError, match=r"^--header Cookie and a login can't be combined. Leave one out$"):
+        signed_in.cookies(site()[0], ADA if name == "JOURNEY_PASSWORD" else SignIn(), application)
 
 
 def test_redirect_to_https_has_remedy(monkeypatch, site):
@@ -166,9 +203,63 @@ def test_each_account_logs_in(site, tmp_path):
     url, seen = site()
     found = signed_in.cookies(url, sign_in.from_options("/accounts/login/", None, accounts), sample())
     assert (len(found), len(seen)) == (2, 2)
-    accounts.write_text("ada,hunter2 é\nbob,hunter3\n")
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("ada,hunter2 é\nbob,hunter3\n")
     with pytest.raises(NotSignedIn, match=r"bob was refused: answered 200. Check the password"):
-        signed_in.cookies(url, sign_in.from_options("/accounts/login/", None, accounts), sample())
+        signed_in.cookies(url, sign_in.from_options("/accounts/login/", None, wrong), sample())
+
+
+@pytest.fixture
+def two_users(tmp_path):
+    accounts = tmp_path / "users.csv"
+    accounts.write_text("ada,hunter2 é\nbob,hunter2 é\n")
+    return sign_in.from_options("/accounts/login/", None, accounts)
+
+
+def test_run_keeps_its_accounts(two_users, tmp_path):
+    accounts = two_users.accounts()
+    (tmp_path / "users.csv").unlink()
+    assert two_users.accounts() == accounts
+    assert "hunter" not in f"{two_users!r} {dataclasses.asdict(two_users)}"
+
+
+@pytest.mark.parametrize(
+    ("table", "users"),
+    [({"kind": "throughput", "duration": "1s"}, 2), ({"kind": "journey", "users": 2, "duration": "1s"}, 1)],
+)
+def test_checks_log_few_users_in(bench_of, site, two_users, table, users):
+    bench_of.server.url, seen = site()
+    bench_of.server_on = lambda port: bench_of.server
+    bench_of.server.statuses = {"/questionnaire/launch/": 302}
+    bench, study, [planned] = a_block(bench_of, {"setups": ["gunicorn"], "tests": {"one": table}})
+    study = study.with_journey(None, two_users)
+    bench.contract = contract_check.preflight(bench, study).contract
+    assert len(seen) == 1
+    checked = contract_check.verified(bench, bench_of.server, study.tests[0], planned.entry)
+    assert (len(seen), len(checked.cookies), checked.broken) == (1 + users, users, [])
+
+
+def test_failed_login_spares_other_setups(monkeypatch, bench_of, site, two_users, free_port):
+    monkeypatch.setenv("PORT", str(free_port))
+    url, seen = site()
+    other, _ = site(do_POST=lambda self: self.give(401, ""))
+
+    @contextlib.contextmanager
+    def serving(setup, **options):
+        bench_of.server.url = other if setup.name == "uvicorn" else url
+        yield bench_of.server
+
+    monkeypatch.setattr(checks, "serving", serving)
+    found = setups.find(["gunicorn", "uvicorn", "gunicorn-gthread"])
+    given = (found, (), lambda doing: None, bench_of.application, (Request("one"),), two_users)
+    checked = checks.check(*given)
+    assert [one.name for one in checked.compared] == ["gunicorn", "gunicorn-gthread"]
+    [(setup, error)] = checked.failed
+    assert (setup.name, checked.good, len(seen)) == ("uvicorn", False, 2)
+    assert str(error).startswith("users can't log in: POST /in/: ada was refused: answered 401")
+    url = other
+    with pytest.raises(UserError, match=r"^gunicorn: users can't log in: POST /in/: ada was refused"):
+        checks.check(*given)
 
 
 @pytest.mark.parametrize(
