@@ -13,7 +13,7 @@ import shlex
 from pathlib import Path
 
 from loadtests.errors import UserError, quoted
-from loadtests.workload.secrets import without_accounts, without_named
+from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 
 FILE = re.compile(r"(proc|docker|container)file|\.(py|ini)$", re.IGNORECASE)
 
@@ -41,9 +41,15 @@ _START = re.compile(
     r"(?:(?<=[\s'\"(;&|])|^)(?:(?:uv|poetry|pipenv|pdm)\s+run\s+(?:-\S+\s+)*)?(?:[^\s'\"]*python[\d.]*\s+-m\s+)?"
     rf"(?:[^\s'\"=]*/)?({'|'.join(_SERVERS)})(?:-serve)?(?![^\s'\"])"
 )
-_VALUE = r"""(?:"[^"]*"|'[^']*'|\$\{[^}]*\}|[^\s"'&|;])+"""
+_QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|`[^`]*`|\$\{[^}]*\}|\$\([^)]*\)|\\"[^"]*"|\\.)"""
+_WORD = rf"(?:{_QUOTED}|[^\s\"'&|;])++"
 _INI = r"\s([^\s'\"=]+\.ini)(?![^\s'\"])"
-_CONFIG = re.compile(rf"\s(?:--config|--ini|-c)(?:=|\s+)({_VALUE})|{_INI}")
+_CONFIG = {
+    "gunicorn": re.compile(rf"\s(?:--config(?:=|\s+)|-c\s*)({_WORD})"),
+    "uwsgi": re.compile(rf"\s--ini(?:=|\s+)({_WORD})|{_INI}"),
+}
+# A container's scripts and first process, which this machine lacks. Other entrypoints wrap the server.
+_CONTAINERS_OWN = re.compile(r"\S*/|\S*sh\b|tini|dumb-init")
 _SETTING = re.compile(
     r"^\s*((?:workers|processes|threads|worker[-_]\w+|timeout|keepalive|preload_app|max[-_]requests\w*|gevent|cheaper"
     r"|harakiri|lazy-apps)\s*=\s*.*\S)",
@@ -81,17 +87,17 @@ def read(file: Path) -> Deployed:
         folder = {"APP_DIR": str(file.parent)}  # a Procfile's commands start in its folder
     else:
         command = _dockerfile_command(text)
-    start = _START.search(command)
+    start, options = _start(command)
     if start is None:
-        allowed = f"must start {', '.join(_SERVERS)}, not {quoted(command)}"
+        # Without the other words, which can be secrets.
+        first = re.sub(rf"(?s)^(?:\w+=(?:{_WORD})?\s+)*([\w./-]*).*", r"\1", command)
+        allowed = f"must start {', '.join(_SERVERS)}, not {quoted(first)}"
         raise UserError(f"{file}: the command {allowed}. If a script starts the server, write a Procfile")
-    server, after = start[1], command[start.end() :]
-    options = re.split(r"[&|;\n]", after, maxsplit=1)[0]
+    server, before, after = start[1], command[: start.start()], command[start.end() + len(options) :]
     path = _config(server, options, file)
     config = re.sub(r"(?m)^\s*[#;].*$", "", _text(path)) if path else ""
     short, long, added = _SERVERS[server]
-    dropped = rf"(?<=\s)(?:(?:--(?:{long})(?:=|\s+)|-[{short}!]\s*){_VALUE}|(?:--daemon|-D)(?![^\s'\"]))"
-    kept = re.sub(dropped, "", options)
+    kept = re.sub(rf"{_option(short, long)}|(?<=\s)(?:--daemon|-D)(?![^\s'\"])", "", options)
     setup = _setup(server, f"{kept}\n{config}")
     if is_config:
         has_app = re.search(r"(?m)^\s*(wsgi_app|module|wsgi|wsgi-file|mount)\s*=", config)
@@ -99,13 +105,17 @@ def read(file: Path) -> Deployed:
         kept = "" if has_app else f" --module {app}" if server == "uwsgi" else f" {app}"
     given = str(path or "")
     if server == "uwsgi":
-        socket = "http-socket" if re.search(r"http-socket[\s=]", options + config) else "http"
+        own = re.search(r"(?m)(?:--|^\s*)(https?(?:-socket)?)[\s=]", f"{options}\n{config}")
+        socket = "http-socket" if own and own[1] == "http-socket" else "http"
+        added += "" if own else " --http-keepalive=$BENCH_KEEP_ALIVE"  # as in uwsgi.conf, for a server behind nginx
         added += f" --{socket} $BENCH_BIND:$BENCH_PORT" + (r" --ini exec://printenv\ DEPLOYED_CONFIG" if path else "")
         kept = re.sub(_INI, "", kept)
         given = re.sub(rf"(?m)^\s*({long})\s*=.*$", "", config)
     program = "waitress-serve" if server == "waitress" else server
-    run = f"{command[: start.start()]}{program} {added}{kept}{after[len(options) :]}"
-    shown = without_named(without_accounts("; ".join([command, *_SETTING.findall(config)])))
+    run = f"{before}{program} {added}{kept}{after}"
+    public = re.sub(_option("e", "env|raw-env|ssl-keyfile-password"), rf"\1 {REPLACED}", options).rstrip()
+    text = f"{'… ' if before else ''}{start[0]}{public}"  # the other commands' options can be secrets
+    shown = without_named(without_accounts("; ".join([text, *_SETTING.findall(config)])))
     return Deployed(setup, shown, {"DEPLOYED_COMMAND": run, "DEPLOYED_CONFIG": given, **folder})
 
 
@@ -116,32 +126,63 @@ def _text(file: Path) -> str:
         raise UserError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
+def _start(command: str) -> tuple[re.Match[str] | None, str]:
+    """Find the last start of a server. Earlier commands can contain the server's name, for example to install it.
+
+    Returns:
+        The start, and its options until the shell's next command or until the end of the quotes around the start.
+    """
+    start, options = None, ""
+    while match := _START.search(command, start.end() + len(options) if start else 0):
+        start = match
+        opened = re.sub(rf"{_QUOTED}|[^\"']", "", command[: start.start()])[:1]
+        end = rf"[&|;\n{opened}]"
+        rest = re.match(rf"(?:[<>]&|&>|(?!{end})(?:{_QUOTED}|.))*", command[start.end() :])
+        options = rest[0] if rest else ""
+    return start, options
+
+
+def _option(short: str, long: str) -> str:
+    """Return a pattern for options with their values, in the same word or in the next."""
+    return rf"(?<=\s)(?=['\"]?(--(?:{long})(?![^\s=])|-[{short}!]))(?:\1\s+)?{_WORD}"
+
+
 def _dockerfile_command(text: str) -> str:
-    """Return the last ENTRYPOINT if it starts a server, with CMD as its arguments, or else the last CMD."""
+    """Return the last ENTRYPOINT with the last CMD as its arguments, or only CMD if ENTRYPOINT is a script."""
     lines = re.sub(r"\\\s*\n", " ", re.sub(r"(?m)^\s*#.*\n", "", text))
     found = {word.upper(): value for word, value in re.findall(r"(?im)^\s*(CMD|ENTRYPOINT)\s+(.*\S)", lines)}
-    entrypoint, command = found.get("ENTRYPOINT", ""), _shell(found.get("CMD", ""))
+    entrypoint, command = (_words(found.get(word, "[]")) for word in ("ENTRYPOINT", "CMD"))
     if _START.search(_shell(entrypoint)):
-        return f"{_shell(entrypoint)} {command}".rstrip() if entrypoint.startswith("[") else entrypoint
-    return command
+        return _shell(entrypoint + command)
+    script = _shell(command)
+    if not entrypoint or _CONTAINERS_OWN.match(" ".join(entrypoint)):
+        return script
+    start = _start(script)[0] if script in command else None  # sh runs the command, and the wrapper only the server
+    at = start.start() if start else 0
+    return f"{script[:at]}{_shell(entrypoint)} {script[at:]}"
 
 
-def _shell(value: str) -> str:
-    """Return a command in JSON or shell form as a text for sh."""
+def _words(value: str) -> list[str]:
+    """Return the words of a command in JSON or shell form."""
     try:
-        words = [str(word) for word in json.loads(value)]
+        words = json.loads(value)
     except ValueError:
-        return value
+        words = None
+    return [str(word) for word in words] if isinstance(words, list) else ["sh", "-c", value]
+
+
+def _shell(words: list[str]) -> str:
+    """Return a command as a text for sh."""
     is_shell = len(words) > 2 and re.fullmatch(r"(/bin/)?(ba)?sh", words[0]) and words[1] == "-c"
     return words[2] if is_shell else shlex.join(words)
 
 
 def _config(server: str, options: str, file: Path) -> Path | None:
     """Return the path of the configuration of Gunicorn or uWSGI. A container's paths don't exist on this machine."""
-    if server not in ("gunicorn", "uwsgi"):
+    if server not in _CONFIG:
         return None
-    match = _CONFIG.search(options)
-    given = (match[1] or match[2]).strip("'\"").removeprefix("file:") if match else "gunicorn.conf.py"
+    match = _CONFIG[server].search(options)
+    given = next(filter(None, match.groups())).strip("'\"").removeprefix("file:") if match else "gunicorn.conf.py"
     if given.startswith("python:"):
         given = f"{given.removeprefix('python:').replace('.', '/')}.py"
     parts = Path(given).parts

@@ -86,8 +86,46 @@ def deployed(tmp_path):
             "uwsgi.ini",
             "[uwsgi]\nsocket = /run/a.sock\nprocesses = 4\n",
             "uwsgi",
-            "uwsgi --die-on-term --http $BENCH_BIND:$BENCH_PORT "
+            "uwsgi --die-on-term --http-keepalive=$BENCH_KEEP_ALIVE --http $BENCH_BIND:$BENCH_PORT "
             r"--ini exec://printenv\ DEPLOYED_CONFIG --module $WSGI_APP",
+        ),
+        (
+            "Procfile",
+            "web: pip install gunicorn && gunicorn a.wsgi --access-logformat '%(h)s | %(s)s' 2>&1 -b 0.0:80 | cat\n",
+            "gunicorn",
+            "pip install gunicorn && "
+            "gunicorn --config $DEPLOYED_GUNICORN a.wsgi --access-logformat '%(h)s | %(s)s' 2>&1 | cat",
+        ),
+        (
+            "Procfile",
+            'web: echo "start gunicorn"; bash -c "gunicorn a.wsgi -w $(nproc || echo 2) -R -b :80" && echo "-b 1"\n',
+            "gunicorn",
+            'echo "start gunicorn"; '
+            'bash -c "gunicorn --config $DEPLOYED_GUNICORN a.wsgi -w $(nproc || echo 2) -R " && echo "-b 1"',
+        ),
+        (
+            "Procfile",
+            r'web: sh -c "gunicorn a.wsgi --access-logformat \"%(h)s | %(s)s\" -b :80"',
+            "gunicorn",
+            r'sh -c "gunicorn --config $DEPLOYED_GUNICORN a.wsgi --access-logformat \"%(h)s | %(s)s\" "',
+        ),
+        (
+            "Dockerfile",
+            DOCKER + 'ENTRYPOINT ["newrelic-admin", "run-program"]\nCMD ["gunicorn", "a.wsgi", "--bind=[::]:80"]\n',
+            "gunicorn",
+            "newrelic-admin run-program gunicorn --config $DEPLOYED_GUNICORN a.wsgi",
+        ),
+        (
+            "Dockerfile",
+            DOCKER + 'ENTRYPOINT ["ddtrace-run"]\nCMD ./manage.py migrate && gunicorn -b :80 a.wsgi\n',
+            "gunicorn",
+            "./manage.py migrate && ddtrace-run gunicorn --config $DEPLOYED_GUNICORN a.wsgi",
+        ),
+        (
+            "Dockerfile",
+            DOCKER + 'ENTRYPOINT ["tini", "--"]\nCMD ["gunicorn", "--log-config", "logging.ini", "a.wsgi"]\n',
+            "gunicorn",
+            "gunicorn --config $DEPLOYED_GUNICORN --log-config logging.ini a.wsgi",
         ),
     ],
 )
@@ -100,8 +138,25 @@ def test_command_listens_on_run_address(deployed, name, text, setup, command):
 def test_reader_sees_deployed_settings(deployed, tmp_path):
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "g.py").write_text("import os\nworkers = 3\n# threads = 9\nraw_env = ['KEY=x']\n")
-    found = deployed("Procfile", "web: SECRET_KEY=hidden gunicorn -c /srv/conf/g.py a.wsgi", "gunicorn")
-    assert found.label == "Gunicorn: SECRET_KEY=REPLACED gunicorn -c /srv/conf/g.py a.wsgi; workers = 3"
+    found = deployed("Procfile", "web: gunicorn -cconf/g.py --log-config l.ini a.wsgi", "gunicorn")
+    assert found.label == "Gunicorn: gunicorn -cconf/g.py --log-config l.ini a.wsgi; workers = 3"
+    assert found.deployed.environment["DEPLOYED_CONFIG"] == str(tmp_path / "conf" / "g.py")
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("STRIPE_KEY=hunter2 gunicorn a.wsgi", "… gunicorn a.wsgi"),
+        ("./manage.py set --password hunter2 && gunicorn a.wsgi | log hunter2", "… gunicorn a.wsgi"),
+        (
+            "gunicorn -e A=hunter2 -eA=hunter2 --env='B=hunter2 2' '--env=C=hunter2 2' a.wsgi",
+            "gunicorn -e REPLACED -e REPLACED --env REPLACED --env REPLACED a.wsgi",
+        ),
+    ],
+)
+def test_reader_sees_no_secrets(deployed, command, text):
+    found = deployed("Procfile", f"web: {command}", "gunicorn")
+    assert found.deployed.text == text
 
 
 def test_ini_keeps_all_but_address(deployed):
@@ -115,9 +170,11 @@ def test_ini_keeps_all_but_address(deployed):
     [
         (
             "Procfile",
-            "web: ./start.sh\n",
+            "web: KEY='hunter2 2' OTHER=hunter2 ./start.sh --password hunter2\n",
             "Procfile: the command must start gunicorn, .*, not './start.sh'. If a script",
         ),
+        ("Dockerfile", DOCKER + "CMD true\n", "must start gunicorn, .*, not 'true'. If"),
+        ("Dockerfile", DOCKER + "CMD 5\n", "must start gunicorn, .*, not '5'. If"),
         ("Procfile", "web: gunicorn -c away.py a.wsgi\n", "away.py cannot be read: No such file or directory"),
         ("Procfile", "web: gunicorn a.wsgi --threads 4\n", "gunicorn: the command is for the setup gunicorn-gthread"),
     ],
