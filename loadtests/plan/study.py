@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from loadtests.errors import UserError, quoted, shown, unknown
+from loadtests.errors import UserError, quoted, shown, shown_end, unknown
 from loadtests.files import STUDIES
 from loadtests.formatting import plural, series
 from loadtests.plan import kinds
@@ -180,7 +180,7 @@ class Study:
         If variants change a setup other than the baseline, each copy is compared with its own unchanged setup.
 
         Raises:
-            UserError: If the study is a sweep, or a variant changes no setup.
+            UserError: If the study is a sweep, a variant changes no setup, or two files or folders have the same name.
         """
         if not variants:
             return self
@@ -195,9 +195,14 @@ class Study:
         for entry in self.entries:
             entries.append(entry)
             for variant in variants:
-                twin = entry.twin(variant, known[entry.setup])
-                if twin and not any(twin.label == one.label or alike(twin, one) for one in [*self.entries, *entries]):
+                if (twin := entry.twin(variant, known[entry.setup])) is None:
+                    continue
+                others = (one for one in [*self.entries, *entries] if twin.label == one.label or alike(twin, one))
+                if (same := next(others, None)) is None:
                     entries.append(twin)
+                elif (variant.file or variant.folder) and same.variant not in ((), twin.variant):
+                    both = f"{shown_end(same.variant[-1])} and {shown_end(variant.text)}"
+                    raise UserError(f"variant: {both} have the same label {twin.label}. Rename one of them")
         for variant in variants:
             if not any(variant.text in entry.variant for entry in entries):
                 require_used(variant, list(known.values()))

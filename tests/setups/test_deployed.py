@@ -192,6 +192,17 @@ def test_run_adds_matching_setup(tmp_path):
     assert pairs[1:] == [("hypercorn", "", {}), ("hypercorn-Procfile", "hypercorn", {})]
 
 
+@pytest.mark.parametrize("name", ["Procfile", ""])
+def test_same_label_is_refused(tmp_path, name):
+    for folder in ("a/shop", "b/shop"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "Procfile").write_text("web: gunicorn a.wsgi\n")
+    variants = tuple(str(tmp_path / folder / name) for folder in ("a/shop", "b/shop"))
+    why = f"a/shop/?{name} and .*b/shop/?{name} have the same label gunicorn-{name or 'shop'}. Rename one"
+    with pytest.raises(UserError, match=why):
+        StudyOptions("own-project", setups="gunicorn", variants=variants).study()
+
+
 def test_project_keeps_its_own_release(deployed, monkeypatch, tmp_path):
     """The installation is simulated, because it takes seconds."""
     installed = []
