@@ -44,10 +44,11 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     for trial in _trials(bench, study, planned):
         if trial.evidence.connection_lost:
             raise UserError(trial.log)
-        # The first line of the log is the problem with the answers, and the other lines are the server's log.
-        answered = trial.evidence.contract_differences or refusal(trial.result, distinct[trial.test].work.sign_in)
-        logged = trial.log.partition("\n")[0] if answered else reason_of(trial.log) if trial.log else ""
-        reason = logged if answered else failures(trial.result) or logged
+        if trial.evidence.contract_differences:
+            reason = trial.log.partition("\n")[0]  # the other lines are the server's log
+        else:
+            reason = refusal(trial.result, distinct[trial.test].work.sign_in) or failures(trial.result)
+            reason = reason or (reason_of(trial.log) if trial.log else "")
         why[trial.test] = f": {trial.label}: {reason}" if reason else ""
         ceiling = distinct[trial.test].sustained_rate(trial)
         # A trial is invalid if there was contention, but its throughput is still a usable ceiling.

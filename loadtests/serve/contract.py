@@ -81,8 +81,10 @@ def verified(
         if not meets(given, expected):
             digits = f", SHA-256 {expected.sha256[:12]}" if expected.sha256 else ""
             theirs = f"{expected.status} {expected.content_type}{digits}"
-            where = "" if isinstance(given, str) else redirect_of(given, running.application)
-            why = f" ({where})" if where else "" if isinstance(given, str) else limit_hint(given.status, worked=True)
+            why = ""
+            if not isinstance(given, str):
+                where = redirect_of(given, running.application)
+                why = f" ({where})" if where else limit_hint(given.status, worked=True)
             broken.append(
                 f"{request.method} {request.path}: {describe(given)}, but the baseline answered {theirs}{why}"
             )

@@ -64,10 +64,13 @@ def _cookie(origin: str, login: str, user: str, password: str, application: Appl
         raise NotSignedIn(f"GET {login}: {error}") from None
     fields = form.filled(user, password)
     sent = _ask(jar, origin, form.action, application, ca, fields)
-    location = urlsplit(urljoin(f"{origin}{form.action}", dict(sent.headers)["Location"])).path
     if sent.status == FORBIDDEN:
         remedy = "Check CSRF_COOKIE_DOMAIN" if application.forwarded else f"{SEND_PROXY} if CSRF_COOKIE_SECURE is on"
         raise NotSignedIn(f"POST {form.action}: answered {FORBIDDEN}. {remedy}")
+    try:
+        location = urlsplit(urljoin(f"{origin}{form.action}", dict(sent.headers)["Location"])).path
+    except ValueError as error:
+        raise NotSignedIn(f"POST {form.action}: the answer's Location is not valid: {error}") from None
     if sent.status not in REDIRECTS or location == urlsplit(login).path:
         if sent.status in WRONG_PASSWORD:
             raise NotSignedIn(f"POST {form.action}: {user} was refused: answered {sent.status}. Check the password")

@@ -24,8 +24,8 @@ WHOLE = {206: 200, 304: 200}
 # The statuses in a log of requests without an answer: a visitor was slow (408), nginx closed the connection (444) or
 # could not read the request (494 to 497), or the visitor left (499, or 460 in the logs of Amazon's load balancer).
 UNANSWERED = {"408", "444", "460", "494", "495", "496", "497", "499"}
+_DYNO = re.compile(r"\bapp[\[ ]web\.\d")
 # Hypercorn doesn't write "HTTP/". Daphne writes WSCONNECT and similar words instead of a WebSocket's method.
-DYNO = re.compile(r"\bapp[\[ ]web\.\d")
 _REQUEST = re.compile(r"((?!WS)[A-Z]+) (\S.*?)(?: (?:HTTP/)?[\d.]+)?")
 
 
@@ -60,7 +60,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
             given_up[status] += 1
         elif match[1] in WITHOUT_BODY:
             used[form.name] = form.lacks
-            (by_dynos if DYNO.search(line) else sent).append(
+            (by_dynos if _DYNO.search(line) else sent).append(
                 Sent(at, match[1], _path(match[2], redaction), _status(status))
             )
         else:

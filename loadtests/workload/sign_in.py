@@ -70,7 +70,7 @@ class SignIn:
         return f"signed in at {self.login}" if self.login else "signed in by a cookie"
 
 
-@functools.cache  # so that a run keeps its accounts if somebody edits or removes the file
+@functools.cache  # so that a run keeps its accounts if the file is edited or removed
 def _read(file: str) -> list[Account]:
     try:
         rows = list(csv.reader(files.read(Path(file), MAX_BYTES).decode("utf-8-sig").splitlines()))

@@ -155,6 +155,7 @@ def test_redirect_to_https_has_remedy(monkeypatch, site):
         ("hunter3", {}, "POST /in/: ada was refused: answered 200. Check the password"),
         ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie sessionid for plain HTTP and this address"),
         ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "received no cookie sessionid for plain"),
+        ("hunter2 é", {"location": "http://["}, "POST /in/: the answer's Location is not valid: Invalid IPv6 URL"),
         ("hunter2 é", {"cookie": "csrf=s1"}, "ada was logged in, but received no cookie sessionid"),
         ("hunter2 é", {"do_POST": lambda self: self.give(429, "")}, "429 instead of a redirect. Switch off the app"),
         ("hunter2 é", {"do_POST": lambda self: self.give(307, "")}, "307 instead of a redirect. 307 to /profile/"),

@@ -16,7 +16,7 @@ from tests.report.changed import replaced
 
 pytestmark = NEEDS_CHROMIUM
 
-# The page's policy forbids scripts, so the copy has none. Without it, the copy could load everything it refers to.
+# The copy has no policy, because the policy forbids scripts. Without the policy, the copy could also load other files.
 POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">"""
 PROBE = """
 const errors = [];
