@@ -40,6 +40,7 @@ def command(
 ) -> None:
     """Start the setups one after the other and compare their answers."""
     with waiting(out) as announce:
+        from loadtests.hosts import require_port
         from loadtests.measure.check import check
         from loadtests.plan.kinds.requests import named
         from loadtests.serve.sample_requests import REQUESTS
@@ -48,6 +49,7 @@ def command(
         from loadtests.setups.variants import parse_options
         from loadtests.workload import Request
 
+        require_port()  # before the project loads, which can take minutes
         asked = named(path or [], workload)
         setups = [name for text in setups or [] for name in text.split(",") if name]
         chosen = find(setups, parse_options(variant or []))
@@ -57,6 +59,8 @@ def command(
         say(f"note: {remark}")
     checked = check(chosen, setups, lambda doing: say(f"{doing} ..."), served.application, requests, login)
     print_check(checked, every)
+    if checked.interrupted:
+        fail("interrupted before all setups were compared", 130)
     if not checked.good:
         if checked.errors:
             fail("the project doesn't work, so nothing can be compared. Read the errors above")
@@ -120,7 +124,7 @@ def print_check(checked: Check, every: bool = True) -> None:
             _line(name, "bold red", f": {sentence}")
         _line(name, "bold", f": {plural(cases, 'WebSocket case')}: {plural(len(broken), 'failure')}")
     number = len(checked.compared)
-    if (number or not (checked.websocket_cases or checked.failed)) and not checked.errors:
+    if (number or not (checked.websocket_cases or checked.failed or checked.interrupted)) and not checked.errors:
         out.print(
             f"{plural(len(checked.requests), 'request')} to {'each of ' if number > 1 else ''}"
             f"{plural(number, 'setup')}: "

@@ -77,7 +77,7 @@ PROJECT: dict[str, Any] = {
     "env_file": Annotated[Path | None, typer.Option(help="File with NAME=value lines for the project's environment.")],
     "load_timeout": Annotated[
         Text,
-        typer.Option(help="Time limit for loading the project and for its first answer after a start; 1m by default."),
+        typer.Option(help="Time limit for loading the project and for its first answer after a start; 2m by default."),
     ],
     "setup_command": Annotated[
         Text, typer.Option(help="Command to run once in the project's folder at the start: 'python manage.py migrate'.")

@@ -82,13 +82,13 @@ def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
 
 def _streams(load: Load, streams: EventStreams, index: int) -> dict[str, Any]:
     return {
-        "request": _request(streams.request, streams.body),
+        "request": _request(streams.request, streams.body, load.cookies),
         "count": _share(streams.count, load.processes, index),
         "events": streams.events,
         "intervalMs": streams.interval_s * 1000,
         "pauseMs": streams.pause_s * 1000,
         "leaveMs": None if streams.leave_s is None else streams.leave_s * 1000,
-        "endings": None if streams.endings is None else _request(streams.endings, None),
+        "endings": None if streams.endings is None else _request(streams.endings, None, load.cookies),
     }
 
 

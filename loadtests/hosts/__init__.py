@@ -10,10 +10,11 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 
+from loadtests import setups
 from loadtests.errors import unknown
 from loadtests.hosts.base import ConnectionLost, Host, Program, Supervised
 
-__all__ = ["ConnectionLost", "Host", "Program", "Supervised", "at"]
+__all__ = ["ConnectionLost", "Host", "Program", "Supervised", "at", "require_port"]
 
 
 def at(where: str) -> Host:
@@ -28,6 +29,15 @@ def at(where: str) -> Host:
     if kind is None:
         raise unknown("kind of host", scheme, [name for name in names if _kind(name) is not None])
     return kind(address)
+
+
+def require_port() -> None:
+    """Check that the setups' port on this machine is free.
+
+    Raises:
+        UserError: If the port is taken. The message names the process.
+    """
+    at("local").require_free(setups.bind(), setups.port())
 
 
 def _kind(name: str) -> Callable[[str], Host] | None:

@@ -67,6 +67,7 @@ class Check:
         not_asked: The number of requests that weren't sent, by setup and reason.
         websocket_cases: The number of WebSocket test cases and the failures, by setup.
         websocket_failures: The failures of the user's WebSockets, by setup.
+        interrupted: Whether the user interrupted the check, so that the results are incomplete.
         errors: The requests that the user's project answers with a server error or not at all.
         unexpected: The requests that were answered with an unexpected status, this status, and a possible reason.
         settings: The settings that differ from the first setup's settings, by setup.
@@ -87,6 +88,7 @@ class Check:
     not_asked: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
     websocket_cases: dict[str, tuple[int, list[str]]] = dataclasses.field(default_factory=dict)
     websocket_failures: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    interrupted: bool = False
 
     @property
     def compared_nothing(self) -> bool:
@@ -142,8 +144,11 @@ def check(
     services.require_redis({name for setup in chosen for name in setup.services})
     progress("preparing the project")
     application.prepare()
-    checker.compare(compared, partial(start, env={**env, **knobs}, services=needed))
-    checker.send_cases([setup for setup in chosen if setup.dialect], partial(start, env=env))
+    try:
+        checker.compare(compared, partial(start, env={**env, **knobs}, services=needed))
+        checker.send_cases([setup for setup in chosen if setup.dialect], partial(start, env=env))
+    except KeyboardInterrupt:
+        checker.result.interrupted = True
     return checker.result
 
 
@@ -245,7 +250,7 @@ class _Checker:
                     raise NotServing(f"users can't log in: {error}", server.logs()) from None
                 raise UserError(f"{setup.name}: users can't log in: {error}") from None
             given = answers(server, [one.with_cookie(cookies[0]) for one in sent] if cookies else sent)
-            self._talk(setup, server)
+            self._talk(setup, server, cookies)
             self._compare_settings(setup, server)
             if self.application.own and any(isinstance(one, str) or one.status >= 500 for one in given):
                 self.result.logs[setup.name] = server.logs()
@@ -292,11 +297,12 @@ class _Checker:
                 self.result.varying.append(one)
         return kept
 
-    def _talk(self, setup: Setup, server: Serving) -> None:
+    def _talk(self, setup: Setup, server: Serving, cookies: Sequence[str]) -> None:
         """Send a message over the user's WebSockets, if the project defines any and the setup supports them."""
         own = self.application.websocket
         if own is not None and self.application.refused(setup, [WEBSOCKET]) is None:
             [request] = self.application.addressed([own.request(self.application.host)])
+            request = request.with_cookie(cookies[0]) if cookies else request
             conversation = own.scripted(Conversation("echo"))
             self.result.websocket_failures[setup.name] = scripted.verified(server, request, conversation)
 

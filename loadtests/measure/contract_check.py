@@ -68,7 +68,7 @@ def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) ->
                 f"{contract.hint(request, given, bench.application)}"
             )
         found.append(contract.expectation(given, bench.application.own))
-    if broken := broken_dialect(bench, server, test, baseline):
+    if broken := broken_dialect(bench, server, test, baseline, cookies):
         raise UserError(f"test {test.name}: {broken[0]}")
     return tuple(found)
 
@@ -112,15 +112,15 @@ def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> Verifie
     except NotSignedIn as error:
         return Verified([f"users can't log in: {error}"])
     bodies, broken = contract.verified(server, requests_of(bench, test, cookies), bench.contract[test.name])
-    return Verified([*broken, *broken_dialect(bench, server, test, entry)], bodies, cookies)
+    return Verified([*broken, *broken_dialect(bench, server, test, entry, cookies)], bodies, cookies)
 
 
-def broken_dialect(bench: Bench, server: Serving, test: Test, entry: Entry) -> list[str]:
-    """Return a sentence for each way in which the entry's setup violates its WebSocket dialect."""
+def broken_dialect(bench: Bench, server: Serving, test: Test, entry: Entry, cookies: Sequence[str] = ()) -> list[str]:
+    """Return a sentence for each way in which the entry's setup violates its WebSocket dialect for the first user."""
     load = bench.load(test, server.url, entry=entry)
     if (conversation := load.conversation) is None:
         return []
     if conversation.script is not None:
         [request] = load.requests
-        return scripted.verified(server, request, conversation)
+        return scripted.verified(server, request.with_cookie(cookies[0]) if cookies else request, conversation)
     return websocket.verified(server, conversation.dialect, conversation.prefix)

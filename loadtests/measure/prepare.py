@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from loadtests import files, setups
+from loadtests import files, hosts, setups
 from loadtests.errors import UserError, require_within
 from loadtests.measure import ceilings, contract_check
 from loadtests.measure.bench import Bench, BenchOf, bench_of_run, make_bench
@@ -69,6 +69,7 @@ def require(study: Study, options: RunOptions) -> None:
         require_within("--seed", options.seed, 0, SEEDS - 1)
     study.require_feasible(study.name)
     if options.own is not None:
+        hosts.require_port()  # before the project loads, which can take minutes
         project.unloaded(options.own, environment.own_bin())  # unlike bin, own_bin installs no packages
 
 

@@ -117,13 +117,11 @@ class Study:
             sign_in: The way to log in, if any.
 
         Raises:
-            UserError: If no test has a journey, or no test has users who log in.
+            UserError: If no test has a journey.
         """
         tests = tuple(test.with_journey(file, sign_in) for test in self.tests)
         if file is not None and not any(isinstance(test.work, JourneyWork) for test in tests):
             raise UserError(f"{self.name} has no test with a journey. Use the study own-journey")
-        if sign_in is not None and not any(test.work.sign_in for test in tests):
-            raise UserError(f"{self.name} has no test whose users log in. Leave out --login")
         return dataclasses.replace(self, tests=tests)
 
     def quick(self) -> Study:

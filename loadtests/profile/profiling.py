@@ -47,6 +47,7 @@ def plan(
         )
     require_within("--rounds", rounds, 1, MAX_ROUNDS)
     requests = named([path], None)
+    hosts.require_port()
     chosen = project.chosen(own, [found], progress, requests=requests)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{found.name}: {obstacle}")
@@ -68,7 +69,6 @@ def plan(
     )
     planned.load(f"http://{host.address(planned.bind)}:{planned.port}")
     engines.get(DEFAULT_ENGINE).require()
-    host.require_free(planned.bind, planned.port)
     return planned
 
 

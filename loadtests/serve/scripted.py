@@ -20,8 +20,8 @@ from loadtests.workload.script import ID, ROOM, Script
 WITHIN_S = 5.0  # time limit for each expected message
 CLOSES_WITHIN_S = 1.0  # time limit for the server to close the connection after a handshake without a subprotocol
 SHOULD_LET_IN = (
-    "set required cookies or headers with --ws-cookie or --ws-header, and check that ALLOWED_HOSTS contains the host "
-    "of the Origin ({origin}, or the host in --host-header)"
+    "log users in with --login, or set required cookies or headers with --ws-cookie or --ws-header, and check that "
+    "ALLOWED_HOSTS contains the host of the Origin ({origin}, or the host in --host-header)"
 )
 
 

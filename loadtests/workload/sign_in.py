@@ -30,6 +30,7 @@ class SignIn:
         login: The path of the page with the login form, or empty.
         user: The name of the user, or empty if there is a file.
         file: The CSV file with the names and passwords of several users.
+        users: The number of users in the file, or 1.
 
     Raises:
         UserError: If a value isn't valid.
@@ -38,6 +39,7 @@ class SignIn:
     login: str = ""
     user: str = ""
     file: str = dataclasses.field(default="", compare=False)
+    users: int = dataclasses.field(default=1, compare=False)
 
     def __post_init__(self) -> None:
         if self.login and (not PATH.fullmatch(self.login) or self.login.startswith("//")):
@@ -91,7 +93,7 @@ def from_options(login: str | None = None, user: str | None = None, accounts: Pa
     Without options, users log in with the cookie in the environment, if it is set.
 
     Raises:
-        UserError: If an option is missing, or an option and the cookie are both set.
+        UserError: If an option is missing, an option and the cookie are both set, or the file isn't valid.
     """
     if login is None and user is None and accounts is None:
         return SignIn() if os.environ.get(COOKIE) else None
@@ -102,4 +104,7 @@ def from_options(login: str | None = None, user: str | None = None, accounts: Pa
     if not login or not (user or accounts):
         missing = "--login, the login page" if not login else "--login-user or --login-accounts"
         raise UserError(f"users log in with --login and --login-user together. Missing: {missing}")
-    return SignIn(login, user or "", str(accounts.absolute()) if accounts else "")
+    if accounts is None:
+        return SignIn(login, user or "")
+    file = str(accounts.absolute())
+    return SignIn(login, file=file, users=len(_read(file)))

@@ -13,6 +13,8 @@ import pytest
 from loadtests.files import ROOT
 from loadtests.records.run import folder
 
+OWN = ("--app", "docs/examples/chat")
+
 
 @pytest.fixture(scope="module")
 def loadtests(tmp_path_factory):
@@ -89,11 +91,27 @@ def test_ctrl_c_is_reported(cli):
     cli.wait_until_nothing_runs()
 
 
-def test_port_error_names_the_process(refused, free_port):
+def test_interrupted_check_prints_its_results(cli):
+    process = cli.start("check", "gunicorn,uvicorn,daphne", "--path", "/")
+    while process.stdout.readline() != "daphne ...\n":
+        pass
+    process.send_signal(signal.SIGINT)
+    printed, errors = process.communicate(timeout=60)
+    assert printed.endswith("1 request to each of 2 setups: 0 differences\n")
+    assert (process.returncode, errors) == (130, "error: interrupted before all setups were compared\n")
+    cli.wait_until_nothing_runs()
+
+
+@pytest.mark.parametrize(
+    "words", [("serve", "gunicorn"), ("check", *OWN), ("run", *OWN), ("profile", "gunicorn", *OWN)]
+)
+def test_port_is_checked_before_the_project_loads(command, free_port, words):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", free_port))
         listener.listen()
-        assert re.search(rf"port {free_port} is used by .*pid {os.getpid()}\b", refused("serve", "gunicorn"))
+        code, printed, errors = command(*words)
+    assert re.search(rf"port {free_port} is used by .*pid {os.getpid()}\b", errors)
+    assert (code, "loading" in printed) == (1, False)
 
 
 # Modules that may import rich. The formats need rich because `report` passes its console to them.

@@ -179,7 +179,6 @@ def test_password_of_journey_is_hidden(dry_run, monkeypatch, mine):
         (("first-look", "--journey", "MINE"), None, "first-look has no test with a journey"),
         (("--login", "/in/"), None, "Missing: --login-user or --login-accounts"),
         ((*LOGIN, "--login-accounts", "a.csv"), None, "--login-user and --login-accounts can't be combined"),
-        (("stream", *LOGIN), None, "stream has no test whose users log in. Leave out --login"),
         (("--login-user", "ada"), None, "Missing: --login, the login page"),
         (
             ("--login", "in", "--login-user", "ada"),
@@ -211,6 +210,8 @@ def test_login_applies_to_requests(dry_run, monkeypatch):
     printed = dry_run("--app", "docs/examples/chat", "--path", "/private", *LOGIN)
     assert "GET /private, signed in at /in/" in printed
     assert "hunter2" not in printed
+    assert "GET / meanwhile, signed in at /in/" in dry_run("stream", *LOGIN)
+    assert "echoes of 64 B, signed in at /in/ at 500 messages" in dry_run("websockets", *LOGIN)
 
 
 def test_cookie_only_affects_own_journeys(dry_run, monkeypatch):

@@ -9,6 +9,7 @@ import { addressOf } from '../loopback.js';
 import { readDelay } from '../read_delay.js';
 import { EventStreams, StreamsTogether } from '../streams.js';
 import { withTicket } from '../ticket.js';
+import { asUser } from '../turns.js';
 import { HttpConnection, protocol as http } from './http.js';
 
 /** @import { Socket } from 'node:net' */
@@ -33,12 +34,17 @@ function asked(job, streams) {
   const pool = new EventStreams(streams, job.index, {
     connect: (owner) => new EventConnection(job, owner, pauseMs),
     send(connection, dueMs, number) {
-      const next = endings ? noted(request, `${token}.${number}`) : request;
-      if (request.ticket === '') {
-        connection.send(endings ? exchangeOf(job, next) : exchange, dueMs);
+      if (request.ticket === '' && !endings) {
+        connection.send(exchange, dueMs);
         return;
       }
-      const server = { ...addressOf(job.origin), headers: request.headers, ca: job.ca };
+      const own = asUser(request, number);
+      const next = endings ? noted(own, `${token}.${number}`) : own;
+      if (request.ticket === '') {
+        connection.send(exchangeOf(job, next), dueMs);
+        return;
+      }
+      const server = { ...addressOf(job.origin), headers: own.headers, ca: job.ca };
       withTicket(server, request.ticket, next.path).then(
         (path) => pool.live.has(connection) && connection.send(exchangeOf(job, { ...next, path }), dueMs),
         (error) => pool.onFailed(connection, nowMs(), { kind: 'other', text: `no ticket: ${error.message}` }),

@@ -52,7 +52,7 @@ export class Client {
     if (this.waiting.length === 1) {
       this.isReady = false;
       this.memory = null;
-      this.wire = new Wire(this.pool.target(this.endpoint, this.room), localAddress, this);
+      this.wire = new Wire(this.pool.target(this.endpoint, this.room, this.place), localAddress, this);
     }
   }
 

@@ -5,6 +5,7 @@ import { Deliveries } from '../deliveries.js';
 import { addressOf } from '../loopback.js';
 import { readDelay } from '../read_delay.js';
 import { Times } from '../times.js';
+import { asUser } from '../turns.js';
 import { Client } from './client.js';
 import { EchoClient, PublishingClient, ReceivingClient } from './clients.js';
 import { Payloads } from './payload.js';
@@ -166,9 +167,10 @@ export class Pool {
     }
   }
 
-  /** @param {Endpoint} endpoint @param {string} room @returns {Target} */
-  target(endpoint, room) {
-    const { conversation, dialect, request, server } = this;
+  /** @param {Endpoint} endpoint @param {string} room @param {number} place of the client @returns {Target} */
+  target(endpoint, room, place) {
+    const { conversation, dialect, server } = this;
+    const request = asUser(this.request, place);
     // Without a prefix, open the request's own path.
     const path = conversation.prefix === '' ? request.path : dialect.path(conversation, endpoint, room);
     return { ...server, path, headers: request.headers, ticket: request.ticket };

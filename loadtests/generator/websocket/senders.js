@@ -62,7 +62,7 @@ export class ConnectSender extends Sender {
   send(exchange, intended) {
     super.send(exchange, intended);
     this.wasSent();
-    const client = new Client(this.pool, 'echo', this.pool.nextName(), 0);
+    const client = new Client(this.pool, 'echo', this.pool.nextName(), this.pool.connects);
     this.client = client;
     client.open((failure) => {
       this.client = null;

@@ -190,13 +190,14 @@ class Test:
     @property
     def planned_s(self) -> float:
         """The estimated seconds that a trial without slices takes, including the start of the setup and services."""
-        more_s = self.work.opening_s + database_times.planned_left_s(self.services, self.pace.seconds)
-        return START_S * (1 + len(self.services)) + self.pace.with_warmup_s(self.warmup_s) + more_s
+        more_s = self.work.opening_s + self.work.logins_s
+        left_s = database_times.planned_left_s(self.services, self.pace.seconds)
+        return START_S * (1 + len(self.services)) + self.pace.with_warmup_s(self.warmup_s) + more_s + left_s
 
     @property
     def planned_interleaved_s(self) -> float:
         """The estimated seconds of a trial in slices, without the start of the setup."""
-        return self.warmup_s + slices.seconds(self.pace.seconds) + self.work.opening_s
+        return self.warmup_s + slices.seconds(self.pace.seconds) + self.work.opening_s + self.work.logins_s
 
     def load(
         self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0

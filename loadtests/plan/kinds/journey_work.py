@@ -47,18 +47,18 @@ class JourneyWork(Work):
         path: The path of the application's first page.
         think_s: The shortest and the longest think time in seconds.
         injectors: The number of processes that share the users.
-        sign_in: The way in which each user logs in at the start of a journey, if any.
+        sign_in: The way in which each user logs in at the start of a journey.
     """
 
     can_interleave = False
     has_load_curve = True
+    logins_s = 0.0  # because users log in during the load
 
     journey: Annotated[str, Meta(description="The name of an included journey, or a journey's file.")] = DEFAULT_JOURNEY
     file_digest: str | None = dataclasses.field(default=None, metadata={"key": None})
     path: str = dataclasses.field(metadata={"key": None})
     think_s: tuple[Amount, Amount] = dataclasses.field(metadata={"key": None})
     injectors: Annotated[int, Meta(ge=1, le=MAX_PROCESSES, description="Number of processes that share the users.")] = 1
-    sign_in: SignIn | None = dataclasses.field(default=None, metadata={"key": None})  # type: ignore[misc]
 
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
@@ -89,9 +89,6 @@ class JourneyWork(Work):
             injectors=values["injectors"],
         )
 
-    def record(self) -> dict[str, Any]:
-        return {**super().record(), "sign_in": dataclasses.asdict(self.sign_in) if self.sign_in else None}
-
     @property
     def all_requests(self) -> tuple[Request, ...]:
         return (first(self.journey, self.path),)
@@ -110,8 +107,7 @@ class JourneyWork(Work):
         return (Path(self.journey).stem, self.file_digest, self.path, self.think_s, self.sign_in)
 
     def subject(self, pace: Pace) -> str:
-        who = f", {self.sign_in}" if self.sign_in else ""
-        return f"the journey {Path(self.journey).stem} at {self.path}{who}"
+        return f"the journey {Path(self.journey).stem} at {self.path}{self._who}"
 
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
@@ -147,12 +143,11 @@ class JourneyWork(Work):
         return dataclasses.replace(self, injectors=processes)
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
+        found = super().with_journey(file, sign_in)
         if file is None:
-            return dataclasses.replace(self, sign_in=sign_in)
+            return found
         journey = str(file.resolve())
-        return dataclasses.replace(
-            self, journey=journey, file_digest=digest_of(journey), path=path_of(file), sign_in=sign_in
-        )
+        return dataclasses.replace(found, journey=journey, file_digest=digest_of(journey), path=path_of(file))
 
     def quick(self) -> Self:
         least, most = self.think_s

@@ -25,7 +25,7 @@ from loadtests.plan.recovery_time import FOR_SECONDS, TIME_SLACK, course
 from loadtests.records import Trial
 from loadtests.setups import HTTP
 from loadtests.setups.fetching import ORIGIN, fetches
-from loadtests.workload import Load, Request, SignIn, Workload, from_toml
+from loadtests.workload import Load, Request, Workload, from_toml
 from loadtests.workload.conversation import MAX_CONNECTIONS
 from loadtests.workload.from_toml import MixedRequestTable, RequestTable
 
@@ -62,7 +62,6 @@ class Requests(Work):
     resumption: Resumption = True
     silent: Silent = 0
     waits: Waits = False
-    sign_in: SignIn | None = dataclasses.field(default=None, metadata={"key": None})  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         if self.clients == "closing":
@@ -101,8 +100,7 @@ class Requests(Work):
     def record(self) -> dict[str, Any]:
         """Return the values that differ from the defaults. The record of the test contains the requests."""
         usual = {field.name: field.default for field in dataclasses.fields(self)} | {"requests": self.requests}
-        found = {name: value for name, value in super().record().items() if value != usual[name]}
-        return {**found, "sign_in": dataclasses.asdict(self.sign_in)} if self.sign_in else found
+        return {name: value for name, value in super().record().items() if value != usual[name]}
 
     @property
     def _sent(self) -> str:
@@ -140,9 +138,6 @@ class Requests(Work):
     def with_requests(self, requests: tuple[Request, ...]) -> Self:
         return dataclasses.replace(self, requests=requests)
 
-    def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
-        return dataclasses.replace(self, sign_in=sign_in)
-
     def with_bodies(self) -> Self:
         return dataclasses.replace(self, requests=tuple(request.with_body() for request in self.requests))
 
@@ -150,8 +145,7 @@ class Requests(Work):
         sent = self._sent
         if isinstance(pace, RecordedPace):
             sent = f"a recording of {plural(len(pace.recorded), 'request')}"
-        who = f", {self.sign_in}" if self.sign_in else ""
-        return f"{sent}{' over HTTP/2' if self.protocol == 'http2' else ''}{who}{self._how_connected}"
+        return f"{sent}{' over HTTP/2' if self.protocol == 'http2' else ''}{self._who}{self._how_connected}"
 
     @property
     def _how_connected(self) -> str:

@@ -95,7 +95,7 @@ class Streaming(Work):
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        return tuple(self.record().values())
+        return tuple(vars(self).values())
 
     @property
     def setup_features(self) -> frozenset[str]:
@@ -130,7 +130,7 @@ class Streaming(Work):
         many = plural(pace.streams, "stream") if isinstance(pace, MeanwhileRate) else "streams"
         return (
             f"{many} of {self.events} events ({self.path}, one every {self.every_ms} ms) and "
-            f"GET {self.meanwhile} meanwhile{self._clients}"
+            f"GET {self.meanwhile} meanwhile{self._who}{self._clients}"
         )
 
     @property

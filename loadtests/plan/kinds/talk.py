@@ -87,13 +87,13 @@ class Talk(Work):
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        return tuple(self.record().values())
+        return tuple(vars(self).values())
 
     @property
     def with_whom(self) -> str:
-        """A description of the compression, and of the consumer if it isn't the default."""
+        """A description of the login, of the compression, and of the consumer if it isn't the default."""
         consumer = "" if self.consumer == "async" else f" with a {self.consumer} consumer"
-        return f"{consumer}{', compressed' if self.compression else ''}"
+        return f"{consumer}{', compressed' if self.compression else ''}{self._who}"
 
 
 def in_dialect(load: Load, dialect: str) -> Load:

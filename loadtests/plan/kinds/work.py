@@ -17,6 +17,7 @@ from loadtests.workload import Load, Request, SignIn
 if TYPE_CHECKING:
     from typing import Self
 
+LOGIN_S = 0.5  # the approximate time of a login, most of which is the check of the password's hash
 CEILING_CONNECTIONS = 16  # more connections wouldn't saturate any additional setup
 
 
@@ -32,11 +33,13 @@ class Work(Fields):
     connection_count: ClassVar[int] = 0
     opening_s: ClassVar[float] = 0.0
     counts_each: ClassVar[float] = 1.0
-    sign_in: ClassVar[SignIn | None] = None  # the login of the users
     deployment: ClassVar[str] = ""  # How servers are replaced under load: a value of WAYS in kinds/deployment.py.
     knobs: ClassVar[tuple[tuple[str, str], ...]] = ()  # The knobs with which setups start.
     slice_grace_s: ClassVar[float | None] = None
     """The seconds for which the first slice waits for outstanding requests, or None for the timeout of a request."""
+
+    sign_in: SignIn | None = dataclasses.field(default=None, metadata={"key": None})
+    """The login of the load's users. It is None if nobody logs in."""
 
     @abstractmethod
     def subject(self, pace: Pace) -> str:
@@ -115,14 +118,30 @@ class Work(Fields):
         return self
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
-        """Return the work with the journey in a file and a login for its users, or the same work if it has no users.
+        """Return the work with a login for its users and, if its users run a journey, with the journey in a file.
 
         Without a file, keep the journey.
 
         Raises:
             UserError: If the file isn't valid.
         """
-        return self
+        return dataclasses.replace(self, sign_in=sign_in)
+
+    def record(self) -> dict[str, Any]:
+        """Return the fields, with the login only if users log in."""
+        found = super().record()
+        login = found.pop("sign_in")
+        return {**found, "sign_in": dataclasses.asdict(login)} if login else found
+
+    @property
+    def logins_s(self) -> float:
+        """The approximate time in which all users of the load log in, one after the other."""
+        return self.sign_in.users * LOGIN_S if self.sign_in and self.sign_in.login else 0.0
+
+    @property
+    def _who(self) -> str:
+        """A description of the users who have logged in."""
+        return f", {self.sign_in}" if self.sign_in else ""
 
     def quick(self) -> Self:
         """Return a short form of the work, for a first check that everything works."""

@@ -33,7 +33,7 @@ ENVIRONMENTS = (".venv", "venv", "env", ".env")  # names of virtual environments
 SETTINGS = "DJANGO_SETTINGS_MODULE"
 MARK = "of the project: "  # start of the line that introspect.py prints
 FACTS = ("python", "django", "debug", "settings", "middleware")  # keys of introspect.py's object that run.json contains
-LOAD_TIMEOUT = "1m"
+LOAD_TIMEOUT = "2m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 # Variables that configure supervisor/defaults.sh instead of the project.
 SETS_UP_SERVERS = {"PGBOUNCER", "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"}

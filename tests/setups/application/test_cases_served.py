@@ -126,6 +126,35 @@ async def application(scope, receive, send):
     while (message := await receive())["type"] == "websocket.receive":
         await send({"type": "websocket.send", "text": message["text"]})
 """
+MEMBERS = """
+import json
+from pathlib import Path
+from urllib.parse import parse_qs
+PAGE = b'<form method="post"><input name="username"><input type="password" name="password"></form>'
+async def application(scope, receive, send):
+    headers = dict(scope["headers"])
+    user = headers.get(b"cookie", b"").decode().partition("sessionid=")[2]
+    if scope["type"] == "websocket":
+        await receive()
+        if not user:
+            return await send({"type": "websocket.close"})
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] == "websocket.receive":
+            await send({"type": "websocket.send", "text": message["text"]})
+    elif scope["type"] == "http":
+        status, headers, body = 200, [(b"content-type", b"text/html")], [PAGE]
+        if scope["method"] == "POST":
+            name = parse_qs((await receive())["body"].decode())["username"][0]
+            status, headers = 302, [(b"location", b"/"), (b"set-cookie", f"sessionid={name}; Path=/".encode())]
+        elif scope["path"] == "/events/":
+            status = 200 if user else 403
+            headers, body = [(b"content-type", b"text/event-stream")], [b"data: %d\\n\\n" % event for event in range(4)]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        for part in [*body, b""]:
+            await send({"type": "http.response.body", "body": part, "more_body": part != b""})
+    with Path(__file__).with_name("seen").open("a") as file:
+        print(user, file=file)
+"""
 STUDY = """
 setups = ["uvicorn"]
 blocks = 1
@@ -149,11 +178,11 @@ TICKET = ("--ticket", "POST /ticket/ .ticket")
 
 @pytest.fixture
 def measured(command, small, tmp_path):
-    """Return a function that measures a study with tickets, and returns the result of its only trial."""
+    """Return a function that measures a study, by default with tickets, and returns the result of its only trial."""
 
-    def measured(study, *options):
+    def measured(study, *options, asgi=TICKETS, members=TICKET):
         (file := tmp_path / "study.toml").write_text(study)
-        own = ("--app", small(files={"site1/asgi.py": TICKETS}), *TICKET)
+        own = ("--app", small(files={"site1/asgi.py": asgi}), *members)
         command("run", file, *own, *options, "--output", tmp_path / "run", "--ignore-busy")
         [trial] = (tmp_path / "run" / "trials").glob("*.json")
         return json.loads(trial.read_text())["result"]
@@ -174,6 +203,22 @@ def test_event_streams_have_their_own_tickets(measured):
     result = measured(STREAMS, "--path", "/events/?ticket=$TICKET", "--path", "/")
     assert result["streams"]["begun"] >= 4
     assert result["streams"]["whole"] == result["streams"]["begun"]
+
+
+@pytest.mark.parametrize(
+    ("study", "options"),
+    [(STUDY, ("--ws-path", "/ws/", "--ws-send", "$ID")), (STREAMS, ("--path", "/events/", "--path", "/"))],
+    ids=["websockets", "streams"],
+)
+def test_users_of_connections_take_turns(small, measured, tmp_path, study, options):
+    (accounts := tmp_path / "accounts.csv").write_text("ada,hunter2\nbob,hunter3\n")
+    members = ("--login", "/in/", "--login-accounts", accounts)
+    result = measured(study, *options, asgi=MEMBERS, members=members)
+    assert (result["ok"], result["errors"]) == (10, {})
+    if streams := result["streams"]:
+        assert streams["begun"] == streams["whole"] >= 4
+    seen = (small() / "site1" / "seen").read_text().splitlines()
+    assert {"ada", "bob"} <= set(seen)
 
 
 def test_other_requests_refuse_tickets(refused, small):

@@ -135,7 +135,8 @@ def test_form_login_stores_no_password(cli, run):
     assert names == ["GET sign-in", "POST sign-in", "GET add", "POST add", "GET change", "GET environment"]
     assert all(one["ok"] > 0 for one in result["requests"])
     assert result["journeys"]["completed"] > 0
-    assert record["study"]["tests"][0]["sign_in"] == {"login": "/admin/login/?next=/admin/", "user": "ada", "file": ""}
+    who = {"login": "/admin/login/?next=/admin/", "user": "ada", "file": "", "users": 1}
+    assert record["study"]["tests"][0]["sign_in"] == who
     assert [one["status"] for one in record["contract"]["users"]] == [200]  # the admin page, which only ada can see
 
 

@@ -42,7 +42,7 @@ def test_startproject_is_found_by_path(started, untouched):
     assert (served.wsgi, served.asgi) == ("mysite.wsgi:application", "mysite.asgi:application")
     assert served.settings == "mysite.settings"
     assert served.bin == Path(sys.executable).parent
-    assert served.healthy_within_s == 60
+    assert served.healthy_within_s == 120
     assert served.own
     assert any("benchmark's own Python" in remark for remark in found.remarks)
     assert any("DEBUG is on" in remark for remark in found.remarks)
@@ -51,11 +51,11 @@ def test_startproject_is_found_by_path(started, untouched):
 @pytest.mark.exhaustive
 def test_project_without_asgi_uses_django_default(mysite):
     (mysite / "mysite" / "asgi.py").unlink()
-    found = find(Options(mysite.parent, load_timeout="2m"), [])
+    found = find(Options(mysite.parent, load_timeout="90s"), [])
     assert found.application.directory == mysite
     assert found.application.asgi == "plain_asgi:application"
     assert any("no ASGI application" in remark for remark in found.remarks)
-    assert found.application.healthy_within_s == 120  # the time limit for loading is also the servers' limit
+    assert found.application.healthy_within_s == 90  # the time limit for loading is also the servers' limit
 
 
 def test_options_override_detected_values(mysite):
