@@ -13,6 +13,7 @@ PROGRAM = "loadtests"  # `make setup` and pip install this command next to Pytho
 PROGRAMS = (PROGRAM, "django-serving-benchmark")  # pip also installs the command under the distribution's name.
 
 MAX_SHOWN = 100  # The maximum number of characters of a user's text in a message.
+TRACEBACK = "Traceback (most recent call last)"  # the start of a traceback in a log
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # Errors that the user can correct, such as a full disk.
 
 
@@ -99,7 +100,7 @@ def limit_hint(status: int, worked: bool = False) -> str:
 
 def reason_of(output: str) -> str:
     """Return the reason for a program's failure: its last traceback's exception, or the last line of its output."""
-    _, traceback, after = output.rpartition("Traceback (most recent call last)")
+    _, traceback, after = output.rpartition(TRACEBACK)
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     if traceback:
         raised = [line for line in after.splitlines()[1:] if line.strip() and not line[0].isspace()]

@@ -23,7 +23,7 @@ from supervisor.xmlrpc import Faults, SupervisorTransport
 from loadtests import files
 from loadtests.cleanup import folders
 from loadtests.cleanup.program import guarded, public_environment
-from loadtests.errors import UserError, shown_end
+from loadtests.errors import TRACEBACK, UserError, shown_end
 from loadtests.hosts.base import Program
 from loadtests.setups import prefixed, without_servers
 from loadtests.setups.services import PASSWORD
@@ -33,7 +33,7 @@ SERVER_VARIABLES = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORW
 STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
 LOOK_EVERY_S = 0.02
-LOG_LINES = 20
+LOG_LINES, MAX_LOG_LINES = 20, 200
 MAX_READ = 2**20  # the number of bytes that are read from supervisord's output if supervisord doesn't start
 
 # COMMAND is the command in docs/setups.rst that starts supervisord. It always starts the harness's supervisord, even if
@@ -138,7 +138,7 @@ class Supervisor:
     def logs(self) -> str:
         parts = []
         for file in sorted(self.folder.glob("*.log")):
-            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
+            lines = _end(file.read_text(encoding="utf-8", errors="replace").splitlines())
             if lines and file.name != "supervisord.log":
                 parts.append("\n".join([f"--- {file.name}", *lines]))
         return "\n".join(parts)
@@ -216,3 +216,10 @@ def _connection(make: Callable[[], http.client.HTTPConnection]) -> http.client.H
     connection = make()
     connection.response_class = _ClosedResponse
     return connection
+
+
+def _end(lines: list[str]) -> list[str]:
+    """Return the last lines of a log, with the whole last traceback."""
+    last = lines[-MAX_LOG_LINES:]
+    begun = [place for place, line in enumerate(last) if TRACEBACK in line]
+    return last[min(begun[-1] if begun else len(last), max(0, len(last) - LOG_LINES)) :]

@@ -26,7 +26,10 @@ CPUCLOCK_SCHED = 2  # The clock id of a process's CPU time in nanoseconds (the k
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """The resources that a process uses: CPU seconds and context switches since its start, and memory in MB."""
+    """The resources that a process uses: CPU seconds and context switches since its start, and memory in MB.
+
+    The number of context switches is None if it isn't known.
+    """
 
     role: str
     name: str
@@ -34,7 +37,7 @@ class Usage:
     cpu_s: float
     rss_mb: float
     peak_rss_mb: float
-    context_switches: int
+    context_switches: int | None
     requests: int | None = None
     charged: bool = True
 
@@ -86,7 +89,7 @@ def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usa
 def _summed(usages: Sequence[Usage]) -> Usage:
     """Add the usage of a process and its descendants, including the CPU time of ended descendants.
 
-    Context switches are only counted for the process itself.
+    The number of context switches isn't known, because it can't be read after a process has ended.
     """
     ended_s = 0.0
     for usage in usages:
@@ -98,6 +101,7 @@ def _summed(usages: Sequence[Usage]) -> Usage:
         cpu_s=sum(one.cpu_s for one in usages) + ended_s,
         rss_mb=sum(one.rss_mb for one in usages),
         peak_rss_mb=sum(one.peak_rss_mb for one in usages),
+        context_switches=None,
     )
 
 
@@ -131,12 +135,16 @@ def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Proce
                 cpu_s=round(usage.cpu_s - (first.cpu_s if first else 0.0), DIGITS),
                 peak_rss_mb=round(usage.peak_rss_mb, 2),
                 rss_mb=round(usage.rss_mb, 2),
-                context_switches=usage.context_switches - (first.context_switches if first else 0),
-                requests=None if usage.requests is None else usage.requests - earlier_requests,
+                context_switches=_more(usage.context_switches, first.context_switches if first else 0),
+                requests=_more(usage.requests, earlier_requests),
                 charged=usage.charged,
             )
         )
     return tuple(rows)
+
+
+def _more(after: int | None, before: int | None) -> int | None:
+    return None if after is None or before is None else after - before
 
 
 def together(loads: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
@@ -151,11 +159,15 @@ def together(loads: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
                 row = dataclasses.replace(
                     row,
                     cpu_s=round(before.cpu_s + row.cpu_s, DIGITS),
-                    context_switches=before.context_switches + row.context_switches,
-                    requests=None if row.requests is None else (before.requests or 0) + row.requests,
+                    context_switches=_sum(before.context_switches, row.context_switches),
+                    requests=_sum(before.requests or 0, row.requests),
                 )
             found[row.pid] = row
     return tuple(found.values())
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def since_rest(

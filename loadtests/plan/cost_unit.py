@@ -98,9 +98,9 @@ class CostUnit:
 
     def _switches(self, trial: Trial) -> float | None:
         count = self.count(trial)
-        if not trial.charged or not count:
-            return None
-        return sum(process.context_switches for process in trial.charged) / count
+        switches = [process.context_switches for process in trial.charged]
+        known = [one for one in switches if one is not None]
+        return sum(known) / count if count and known == switches and known else None
 
 
 def _billed(trial: Trial) -> float:

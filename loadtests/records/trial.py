@@ -40,7 +40,7 @@ class Process:
     cpu_s: Annotated[Amount, about("The CPU seconds during the measurement.")]
     peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
     rss_mb: Annotated[Amount, about("The memory at the end of the measurement, in MB.")]
-    context_switches: Annotated[Count, about("The context switches during the measurement.")]
+    context_switches: Annotated[Count | None, about("The context switches during the measurement, if known.")]
     requests: Annotated[Count | None, about("The requests that the process handled, if it counts them.")] = None
     charged: Annotated[bool, about("Whether the process counts towards the setup's cost, or is only shown.")] = True
     idle_rss_mb: Annotated[Amount | None, about("The memory before any load in MB, if the test needs it.")] = None

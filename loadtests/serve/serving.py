@@ -91,7 +91,8 @@ class Serving:
     def parts(self) -> list[Part]:
         """Return the first process of each process tree of the setup and its services."""
         services = known()
-        own = [Part(program.role, program.pid) for program in self.supervised.programs(self.setup.group)]
+        renews = bool(self.setup.deployed and self.setup.deployed.renews)
+        own = [Part(one.role, one.pid, as_one=renews) for one in self.supervised.programs(self.setup.group)]
         of_services = [
             Part(
                 program.role,

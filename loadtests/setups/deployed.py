@@ -48,6 +48,7 @@ _CONFIG = {
     "gunicorn": re.compile(rf"\s(?:--config(?:=|\s+)|-c\s*)({_WORD})"),
     "uwsgi": re.compile(rf"\s--ini(?:=|\s+)({_WORD})|{_INI}"),
 }
+_RENEWS = re.compile(r"max[-_](?:worker[-_])?(?:requests|lifetime)|workers-(?:lifetime|max-rss)|reload-on-|cheaper")
 # A container's scripts and first process, which this machine lacks. Other entrypoints wrap the server.
 _CONTAINERS_OWN = re.compile(r"\S*/|\S*sh\b|tini|dumb-init")
 _SETTING = re.compile(
@@ -65,11 +66,13 @@ class Deployed:
         setup: The name of the setup that serves the project in the same way.
         text: The command in the file, and the settings in the server's configuration, without secrets.
         environment: The environment variables for supervisor/deployed.conf.
+        renews: Whether the server replaces its workers after a time or a number of requests.
     """
 
     setup: str
     text: str
     environment: dict[str, str] = dataclasses.field(hash=False)
+    renews: bool = False
 
 
 def read(file: Path) -> Deployed:
@@ -116,7 +119,8 @@ def read(file: Path) -> Deployed:
     public = re.sub(_option("e", "env|raw-env|ssl-keyfile-password"), rf"\1 {REPLACED}", options).rstrip()
     text = f"{'… ' if before else ''}{start[0]}{public}"  # the other commands' options can be secrets
     shown = without_named(without_accounts("; ".join([text, *_SETTING.findall(config)])))
-    return Deployed(setup, shown, {"DEPLOYED_COMMAND": run, "DEPLOYED_CONFIG": given, **folder})
+    renews = bool(_RENEWS.search(f"{options}\n{config}"))
+    return Deployed(setup, shown, {"DEPLOYED_COMMAND": run, "DEPLOYED_CONFIG": given, **folder}, renews)
 
 
 def _text(file: Path) -> str:

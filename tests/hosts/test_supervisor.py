@@ -10,7 +10,7 @@ import pytest
 from loadtests import hosts
 from loadtests.cleanup import program
 from loadtests.cleanup.program import public_environment
-from loadtests.errors import UserError
+from loadtests.errors import UserError, reason_of
 
 
 def test_failed_start_is_reported():
@@ -31,6 +31,21 @@ def test_failed_start_shows_last_line(tmp_path):
     with pytest.raises(UserError) as failed, hosts.at("local").supervise({"PATH": path}):
         pass
     assert str(failed.value) == "supervisord did not start: Error: no space"
+
+
+def test_logs_contain_a_whole_traceback():
+    def logged(*lines):
+        (supervised.folder / "web.log").write_text("\n".join(lines))
+        return supervised.logs()
+
+    frames = [f"  File {number}" for number in range(50)]
+    with hosts.at("local").supervise({}) as supervised:
+        raised = logged("first", "Traceback (most recent call last):", *frames, "ValueError: no key", "boot failed")
+        assert raised.startswith("--- web.log\nTraceback (most recent call last):\n  File 0\n")
+        assert reason_of(raised) == "ValueError: no key"
+        assert logged("first", *frames) == "\n".join(["--- web.log", *frames[-20:]])
+        early = logged("Traceback (most recent call last):", "ValueError", *frames * 5)
+        assert early.count("\n") == 20
 
 
 def test_interrupt_during_answer_is_raised(free_port):

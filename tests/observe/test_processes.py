@@ -75,6 +75,8 @@ def test_changing_processes_form_one_program():
         after = processes.snapshot([Part("postgresql", program.pid, as_one=True)])
         assert list(before) == list(after) == [program.pid]
         assert after[program.pid].cpu_s >= 0.25
+        [row] = processes.difference(before, after)
+        assert [one.context_switches for one in processes.together([[row], [row]])] == [None]
         program.stdin.close()
 
 

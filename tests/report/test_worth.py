@@ -23,9 +23,9 @@ COSTS = {"gunicorn-gthread": 12.0, "granian-wsgi": 11.76, "uvicorn": 13.6}
 
 @pytest.fixture
 def results(build_run):
-    def make(costs=COSTS, application=PROJECT, name="own-project", **options):
+    def make(costs=COSTS, application=PROJECT, name="own-project", blocks=6, **options):
         labels, record = tuple(costs), {"application": application}
-        run = build_run(labels=labels, tests=("throughput",), blocks=6, record=record, name=name)
+        run = build_run(labels=labels, tests=("throughput",), blocks=blocks, record=record, name=name)
         return Results(with_costs(run, costs, **options))
 
     return make
@@ -53,6 +53,17 @@ def test_results_agree_with_the_reference(results):
 def test_equal_servers_do_not_differ(results):
     text = worth.sentence(results({"gunicorn-gthread": 12.0, "granian-wsgi": 12.0}))
     assert "granian-wsgi doesn't differ significantly (" in text
+
+
+def test_useless_interval_is_not_shown(results):
+    text = worth.sentence(results(blocks=2, spread=0.2))
+    assert "granian-wsgi needs more blocks for a result" in text
+    assert "inf" not in text
+
+
+def test_no_view_saves_more_than_its_time(results):
+    text = worth.sentence(results({"gunicorn-gthread": 0.05, "granian-wsgi": 0.04}))
+    assert "predicts granian-wsgi -100% to " in text
 
 
 def test_missing_baseline_prints_no_cost_sentence(results):

@@ -5,6 +5,7 @@ import pytest
 from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.measure.study_options import StudyOptions
+from loadtests.setups import deployed as deployments
 from loadtests.setups.application import overlay
 from loadtests.setups.variants import parse
 
@@ -157,6 +158,23 @@ def test_reader_sees_deployed_settings(deployed, tmp_path):
 def test_reader_sees_no_secrets(deployed, command, text):
     found = deployed("Procfile", f"web: {command}", "gunicorn")
     assert found.deployed.text == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "renews"),
+    [
+        ("Procfile", "web: gunicorn a.wsgi --max-requests 500", True),
+        ("Procfile", "web: uvicorn a.asgi:app --limit-max-requests=9", True),
+        ("Procfile", "web: granian a.asgi:app --workers-lifetime 60", True),
+        ("g.py", "max_requests = 1000\n", True),
+        ("u.ini", "[uwsgi]\nmodule = a.wsgi\nmax-worker-lifetime = 60\n", True),
+        ("g.py", "workers = 2\n# max_requests = 1000\n", False),
+        ("Procfile", "web: echo --max-requests && gunicorn a.wsgi --threads 2", False),
+    ],
+)
+def test_renewed_workers_are_expected(tmp_path, name, text, renews):
+    (tmp_path / name).write_text(text)
+    assert deployments.read(tmp_path / name).renews == renews
 
 
 def test_ini_keeps_all_but_address(deployed):

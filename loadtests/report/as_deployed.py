@@ -1,0 +1,48 @@
+"""Describe how a project's deployed command should change if the setup with the same server is better."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from loadtests.analyse.results import Results
+from loadtests.analyse.verdicts import Verdict
+from loadtests.plan.entries import Entry
+from loadtests.report.findings import by_importance
+from loadtests.report.verdict_text import effect, noisy
+from loadtests.setups.variants import parse_environment
+
+# The options of a setup's command that influence its speed. Their value is a word or a knob.
+_OPTION = re.compile(r"\s--([\w-]+)[\s=]([\w.]+|%\(ENV_BENCH_(?:WORKERS|THREADS|KEEP_ALIVE)\)s)(?=\s)")
+_OTHERS = re.compile(r"bind|host|port|log|graceful|kill|tmp|interface|die")
+_DEFAULTS = {"WORKERS": "1", "THREADS": "1", "KEEP_ALIVE": "60"}  # as in supervisor/defaults.sh
+_SHORT = {"-w": "--workers", "-k": "--worker-class", "-p": "--processes"}
+
+
+def sentences(results: Results) -> Iterator[str]:
+    """Yield a sentence for each deployed command that is worse than the setup with the same server."""
+    test = by_importance(results)[0]
+    for entry in results.study.entries:
+        found = results.comparisons.get((entry.label, test.name, test.judged[0].name))
+        is_deployed = any(one.file for one in parse_environment(entry.variant))
+        if is_deployed and found and found.verdict is Verdict.SLOWER and not noisy(found):
+            missing = _missing(results, entry, found.baseline)
+            options = f" This setup also has {' '.join(missing)}. Try these options." if missing else ""
+            change = effect(found, results.latency(test.name))
+            yield f"Compared with {found.baseline}, your deployed command ({entry.label}) has {change}.{options}"
+
+
+def _missing(results: Results, entry: Entry, baseline: str) -> list[str]:
+    """Return the options of the setup's command that the deployed command or its configuration doesn't have."""
+    deployed = results.setup(entry.label).config
+    for short, long in _SHORT.items():
+        deployed = re.sub(rf"(?<=\s){short}\s*", f"{long} ", deployed)
+    known = next(one.env for one in results.study.entries if one.label == baseline)
+    knobs = {**_DEFAULTS, **results.record.knobs, **known}
+    found = []
+    for name, value in _OPTION.findall(results.setup(baseline).config):
+        given = knobs[value[len("%(ENV_BENCH_") : -len(")s")]] if value.startswith("%") else value
+        same = rf"\b{name.replace('-', '[-_]?')}\s*[\s=]\s*['\"]?{re.escape(given)}\b"
+        if not _OTHERS.search(name) and not re.search(same, deployed):
+            found.append(f"--{name} {given}")
+    return found
