@@ -105,6 +105,13 @@ def test_small_usages_add_up():
     assert [row.cpu_s for row in processes.together(stretches)] == [pytest.approx(0.001)]
 
 
+def test_switches_of_ended_threads_are_unknown():
+    [row] = processes.difference({7: usage(1.5, 100)}, {7: usage(4.0, 60)})
+    assert row.context_switches is None
+    [row] = processes.together([[row], processes.difference({7: usage(4.0, 60)}, {7: usage(5.0, 90)})])
+    assert (row.cpu_s, row.context_switches) == (3.5, None)
+
+
 def test_ended_process_is_omitted():
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
