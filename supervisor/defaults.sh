@@ -114,7 +114,8 @@ if [ -n "$BENCH_TLS" ]; then
     fi
 fi
 
-case ":$PATH:" in
-    *":$PWD/.venv/bin:"*) ;;
+# The harness sets BENCH_PYTHON and PATH, in which the servers of a user's project come first.
+case "${BENCH_PYTHON:-}:$PATH:" in
+    /* | *":$PWD/.venv/bin:"*) ;;
     *) export PATH="$PWD/.venv/bin:$PATH" ;;
 esac

@@ -131,8 +131,6 @@ def check(
     bind, port = setups.bind(), setups.port()
     env = {**host.allot(os.environ.get("CORES")).knobs({}), **HASH_SEED, "BIND": bind, "PORT": str(port)}
     start = partial(serving, application=application, host=host)
-    if login is not None:
-        login.accounts()
     checker = _Checker(application, progress, Check(application.addressed(requests)), login)
     chosen = checker.servable(found, named)
     compared = [setup for setup in chosen if not setup.dialect]

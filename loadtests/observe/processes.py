@@ -144,7 +144,7 @@ def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Proce
 
 
 def _more(after: int | None, before: int | None) -> int | None:
-    """Return the difference of two counts. It isn't known if the count fell, because threads with a share have ended."""
+    """Return the difference of two counts. It isn't known if the count fell, because threads have ended."""
     return None if after is None or before is None or after < before else after - before
 
 

@@ -93,10 +93,19 @@ def from_options(login: str | None = None, user: str | None = None, accounts: Pa
     Without options, users log in with the cookie in the environment, if it is set.
 
     Raises:
-        UserError: If an option is missing, an option and the cookie are both set, or the file isn't valid.
+        UserError: If an option or the password is missing, an option and the cookie are both set, or a value isn't
+            valid.
     """
     if login is None and user is None and accounts is None:
-        return SignIn() if os.environ.get(COOKIE) else None
+        found = SignIn() if os.environ.get(COOKIE) else None
+    else:
+        found = _of_form(login, user, accounts)
+    if found is not None:
+        found.accounts()  # report a missing password before the project loads
+    return found
+
+
+def _of_form(login: str | None, user: str | None, accounts: Path | None) -> SignIn:
     if os.environ.get(COOKIE):
         raise UserError(f"--login and {COOKIE} can't be combined. Leave one out")
     if user and accounts:

@@ -214,6 +214,12 @@ def test_login_applies_to_requests(dry_run, monkeypatch):
     assert "echoes of 64 B, signed in at /in/ at 500 messages" in dry_run("websockets", *LOGIN)
 
 
+def test_missing_password_is_reported_before_loading(command):
+    code, printed, errors = command("run", "--app", "docs/examples/chat", "--path", "/private", *LOGIN)
+    assert (code, printed) == (1, "")
+    assert "JOURNEY_PASSWORD is not set" in errors
+
+
 def test_cookie_only_affects_own_journeys(dry_run, monkeypatch):
     monkeypatch.setenv(sign_in.COOKIE, "sessionid=1")
     assert "signed in" not in dry_run("scale")

@@ -50,6 +50,12 @@ def test_the_directory_is_private(run_dir):
     assert Path(made).stat().st_mode & 0o777 == 0o700
 
 
+def test_programs_of_a_served_project_come_first():
+    script = '. supervisor/defaults.sh && echo "$PATH"'
+    assert sh(script, PATH="/usr/bin:/bin").stdout == f"{ROOT}/.venv/bin:/usr/bin:/bin\n"
+    assert sh(script, PATH="/own:/usr/bin:/bin", BENCH_PYTHON="/p").stdout == "/own:/usr/bin:/bin\n"
+
+
 def test_defaults_need_the_root_directory(run_dir):
     outcome = sh(f". {ROOT}/supervisor/defaults.sh && echo went on", cwd=run_dir)
     assert "source this file in the project's root" in outcome.stderr
