@@ -95,7 +95,8 @@ def read(file: Path) -> Deployed:
         # Without the other words, which can be secrets.
         first = re.sub(rf"(?s)^(?:\w+=(?:{_WORD})?\s+)*([\w./-]*).*", r"\1", command)
         allowed = f"must start {', '.join(_SERVERS)}, not {quoted(first)}"
-        raise UserError(f"{file}: the command {allowed}. If a script starts the server, write a Procfile in the project's folder")
+        remedy = "If a script starts the server, write a Procfile in the project's folder"
+        raise UserError(f"{file}: the command {allowed}. {remedy}")
     server, before, after = start[1], command[: start.start()], command[start.end() + len(options) :]
     path = _config(server, options, file)
     config = re.sub(r"(?m)^\s*[#;].*$", "", _text(path)) if path else ""
