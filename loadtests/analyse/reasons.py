@@ -30,8 +30,8 @@ class Reason(Enum):
 
     server_did_not_start = (
         SETUPS,
-        "the server did not answer /healthz in time",
-        "Read the end of the server's log, then start the server yourself: make serve SETUP=<setup>.",
+        "the server did not start, or did not answer in time",
+        "Read the end of the server's log. `python -m loadtests serve` with the setup's name starts only this server.",
     )
     contract_broken = (
         SETUPS,

@@ -21,6 +21,7 @@ from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
 from loadtests.records import Trial
 from loadtests.records.run.run_record import Ceilings
+from loadtests.setups.variants import parse_environment
 
 
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:
@@ -29,7 +30,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     The unit of a ceiling is the test's sends per second: requests, connections or sent messages.
 
     Raises:
-        UserError: If no setup has a ceiling.
+        UserError: If no setup has a ceiling, or the user's deployed command doesn't start.
     """
     searches = study.ceiling_tests
     distinct = {search.name: search for search in searches.values()}
@@ -44,6 +45,9 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     for trial in _trials(bench, study, planned):
         if trial.evidence.connection_lost:
             raise UserError(trial.log)
+        entry = next(one for one in study.entries if one.label == trial.label)
+        if trial.evidence.started is False and any(one.file for one in parse_environment(entry.variant)):
+            raise UserError(f"{trial.label}: your deployed command did not start: {reason_of(trial.log)}")
         if trial.evidence.contract_differences:
             reason = trial.log.partition("\n")[0]  # the other lines are the server's log
         else:

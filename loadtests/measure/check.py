@@ -244,7 +244,7 @@ class _Checker:
                 login, app = self.login, server.application
                 cookies = signed_in.cookies(server.url, login, app, server.ca, most=1) if login else ()
             except signed_in.NotSignedIn as error:
-                if self.result.compared:
+                if self.result.compared or self.result.failed:
                     raise NotServing(f"users can't log in: {error}", server.logs()) from None
                 raise UserError(f"{setup.name}: users can't log in: {error}") from None
             given = answers(server, [one.with_cookie(cookies[0]) for one in sent] if cookies else sent)

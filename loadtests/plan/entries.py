@@ -44,7 +44,8 @@ class Entry:
         changed = (*self.variant, variant.text)
         env = {} if variant.file else self.env  # a deployed command ignores the knobs
         label = variant.name_for(self.label)
-        return dataclasses.replace(self, label=label, env=env, variant=changed, against=self.label)
+        against = "" if variant.file else self.label  # a deployed command is a candidate like the other setups
+        return dataclasses.replace(self, label=label, env=env, variant=changed, against=against)
 
 
 def in_environment(entry: Entry, setups: Mapping[str, Setup]) -> Setup:

@@ -175,7 +175,8 @@ class Study:
 
         If the study lacks the setup of a deployed command, the method adds this setup.
 
-        If variants change a setup other than the baseline, each copy is compared with its own unchanged setup.
+        If variants change a setup other than the baseline, each copy is compared with its own unchanged setup. A
+        deployed command is compared with the study's baseline, like the other setups.
 
         Raises:
             UserError: If the study is a sweep, a variant changes no setup, or two files or folders have the same name.
@@ -204,7 +205,7 @@ class Study:
         for variant in variants:
             if not any(variant.text in entry.variant for entry in entries):
                 require_used(variant, list(known.values()))
-        twins = {entry.label: entry.against for entry in entries if entry not in self.entries}
+        twins = {entry.label: entry.against for entry in entries if entry not in self.entries and entry.against}
         if twins and not self.in_pairs and {*twins.values()} == {self.baseline}:
             entries = [dataclasses.replace(entry, against="") for entry in entries]
         changed = series([one.name for one in variants])

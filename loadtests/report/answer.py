@@ -18,7 +18,7 @@ from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import UNINFORMATIVE, figure, number, percent, plural, plus_minus, series
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
-from loadtests.report import as_deployed, cpu_load, leading_counts, setup_names, tables, unverified, winners
+from loadtests.report import cpu_load, leading_counts, setup_names, tables, unverified, winners
 from loadtests.report.findings import NAMED, by_importance, condition
 from loadtests.report.sections import load_curve, overview
 from loadtests.report.verdict_text import TONES, noisy, what_would_settle
@@ -48,7 +48,6 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
         *_refusals(results),
         *_failures(results),
         *(f"{one.question}: {one.answer}" for one in advice),
-        *as_deployed.sentences(results),
     )
     columns = list(_columns(results))
     if not columns:

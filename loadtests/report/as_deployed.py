@@ -1,4 +1,4 @@
-"""Describe how a project's deployed command should change if the setup with the same server is better."""
+"""Describe a project's deployed command, and how it should change if the setup with the same server is better."""
 
 from __future__ import annotations
 
@@ -20,16 +20,25 @@ _SHORT = {"-w": "--workers", "-k": "--worker-class", "-p": "--processes"}
 
 
 def sentences(results: Results) -> Iterator[str]:
-    """Yield a sentence for each deployed command that is worse than the setup with the same server."""
-    test = by_importance(results)[0]
+    """Yield a sentence with each deployed command, and a comparison if the setup with the same server is better."""
     for entry in results.study.entries:
-        found = results.comparisons.get((entry.label, test.name, test.judged[0].name))
-        is_deployed = any(one.file for one in parse_environment(entry.variant))
-        if is_deployed and found and found.verdict is Verdict.SLOWER and not noisy(found):
-            missing = _missing(results, entry, found.baseline)
-            options = f" This setup also has {' '.join(missing)}. Try these options." if missing else ""
-            change = effect(found, results.latency(test.name))
-            yield f"Compared with {found.baseline}, your deployed command ({entry.label}) has {change}.{options}"
+        if any(one.file for one in parse_environment(entry.variant)):
+            command = f"{entry.label} is your deployed command: {results.setup(entry.label).config}."
+            yield " ".join(filter(None, (command, _comparison(results, entry))))
+
+
+def _comparison(results: Results, entry: Entry) -> str:
+    plain = next((one.label for one in results.study.entries if one.setup == entry.setup and not one.variant), None)
+    if plain is None:
+        return ""
+    test = by_importance(results)[0]
+    judged = [one for one in results.judged if (one.test, one.metric) == (test.name, test.judged[0].name)]
+    found = next(iter(results.compared([(plain, entry.label)], judged)), None)
+    if found is None or not found.informative or found.verdict is not Verdict.SLOWER or noisy(found):
+        return ""
+    missing = _missing(results, entry, plain)
+    options = f" This setup also has {' '.join(missing)}. Try these options." if missing else ""
+    return f"Compared with {plain}, it has {effect(found, results.latency(test.name))}.{options}"
 
 
 def _missing(results: Results, entry: Entry, baseline: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from loadtests.formatting import series
 from loadtests.records.run.run_record import EnvironmentRecord, RunRecord
+from loadtests.setups.variants import parse_environment
 
 MOST_PACKAGES = 8
 
@@ -14,6 +15,9 @@ def sentences(record: RunRecord) -> Iterator[str]:
     """Yield a sentence about each variant: how its Python and packages differ from the other setups' environment."""
     for environment in record.environments:
         differing = list(_differences(record, environment))
+        if any(one.file for one in parse_environment(environment.variant)):
+            # A deployed command doesn't need the packages of other servers.
+            differing = [one for one in differing if not one.partition(" ")[2].startswith("missing")]
         shown = differing[:MOST_PACKAGES]
         if more := len(differing) - len(shown):
             shown.append(f"{more} more, listed in run.json")

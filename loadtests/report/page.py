@@ -9,7 +9,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import capital, plural, series
 from loadtests.records.run.run_record import OwnProject
 from loadtests.report import answer as answers
-from loadtests.report import environments, findings, headline, leading_counts, setup_names, worth
+from loadtests.report import as_deployed, environments, findings, headline, leading_counts, setup_names, worth
 from loadtests.report.sections import (
     arithmetic,
     cost,
@@ -76,6 +76,7 @@ def _notes(results: Results) -> Iterator[str]:
         yield f"The run is not complete: {measured} of {plural(planned, 'planned trial')} were measured."
     if results.record.application and (sentence := worth.sentence(results)):
         yield sentence
+    yield from as_deployed.sentences(results)
     yield answers.flagged(results)
     if (note := setup_names.note(results)) and results.study.sweep is None:
         yield note

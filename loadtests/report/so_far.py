@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loadtests.analyse.reasons import is_unverified
 from loadtests.analyse.results import Results
-from loadtests.formatting import figure
+from loadtests.formatting import capital, figure
 from loadtests.records.run.folder import Run
 from loadtests.report.findings import by_importance, condition, title
 
@@ -41,6 +41,8 @@ def _leads(results: Results) -> str:
         return ""
     if results.comparisons and results.blocks >= 2:
         found = title(results, test, metric)
+        if found == capital(metric.with_unit(metric.in_words(results.latency(test.name)))):
+            return ""  # nothing is ranked yet
         return f"{found[0].lower()}{found[1:]}" if found.startswith(("No ", "All ", "Equivalent")) else found
     words = figure(best) if metric.says_unit else f"{figure(best)} {metric.unit}".strip()
     return f"{ranked[0]} has the best {metric.short or metric.label}, {words} {condition(results, test)}"

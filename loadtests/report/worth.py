@@ -9,6 +9,7 @@ from loadtests.formatting import number, percent, series
 from loadtests.plan.kinds.requests import THROUGHPUT
 
 MOST_KNOWN = 100.0  # If the CPU time could be this many times higher, the interval is useless.
+NOT_KNOWN = "needs more blocks for a result"
 
 
 def sentence(results: Results) -> str:
@@ -24,7 +25,8 @@ def sentence(results: Results) -> str:
     view = "Your view takes" if len(test.requests) == 1 else "An average request of your mix takes"
     ordered = sorted(model.added_ms, key=lambda label: model.added_ms[label].value)
     ends = list(dict.fromkeys((ordered[0], ordered[-1])))
-    changes = series([f"{label} {_change(model, model.added_ms[label])}" for label in ends])
+    said = (_change(model, model.added_ms[label]) if _is_known(model, label) else NOT_KNOWN for label in ends)
+    changes = series([f"{label} {change}" for label, change in zip(ends, said, strict=True)])
     return (
         f"{view} {number(model.baseline_ms)} ms of CPU time. Compared with {models.BASELINE}, {changes}; "
         f"these intervals aren't adjusted for the other comparisons of the page.{_agreement(results, model, ends)}"
@@ -34,12 +36,14 @@ def sentence(results: Results) -> str:
 def _change(model: CostModel, added: Ranged) -> str:
     """Describe a change, such as ``saves 2% (1% to 3%)``. If the interval contains 0, the change isn't significant."""
     low, value, high = (end / model.baseline_ms for end in (added.low, added.value, added.high))
-    if high > MOST_KNOWN:
-        return "needs more blocks for a result"
     if low <= 0 <= high:
         return f"doesn't differ significantly ({low:+.0%} to {high:+.0%})"
     ends = sorted((abs(low), abs(high)))
     return f"{'saves' if value < 0 else 'costs'} {percent(abs(value))} ({percent(ends[0])} to {percent(ends[1])})"
+
+
+def _is_known(model: CostModel, label: str) -> bool:
+    return model.added_ms[label].high <= MOST_KNOWN * model.baseline_ms
 
 
 def _agreement(results: Results, model: CostModel, labels: list[str]) -> str:
@@ -49,7 +53,7 @@ def _agreement(results: Results, model: CostModel, labels: list[str]) -> str:
     """
     reference = models.shipped()
     setups = {entry.label: entry.setup for entry in results.study.entries if not entry.variant}
-    known = [label for label in labels if setups.get(label) in reference.added_ms]
+    known = [label for label in labels if setups.get(label) in reference.added_ms and _is_known(model, label)]
     if not known or model.calibration_s is None or reference.calibration_s is None:
         return ""
     speed = model.calibration_s / reference.calibration_s

@@ -80,10 +80,12 @@ def _cookie(origin: str, login: str, user: str, password: str, application: Appl
     request = urllib.request.Request(f"{origin}/")
     jar.add_cookie_header(request)
     header, name = request.get_header("Cookie") or "", application.session_cookie
-    if name and name not in {cookie.partition("=")[0] for cookie in header.split("; ")}:
+    received = [cookie.partition("=")[0] for cookie in header.split("; ")]
+    if name and not any(one in (name, f"__Host-{name}", f"__Secure-{name}") for one in received):
+        remedy = "" if application.forwarded else f". {SEND_PROXY} if SESSION_COOKIE_SECURE is on"
         raise NotSignedIn(
-            f"POST {form.action}: {user} was logged in, but received no cookie {name} for plain HTTP and this address. "
-            f"Turn SESSION_COOKIE_DOMAIN off. {SEND_PROXY} if SESSION_COOKIE_SECURE is on"
+            f"POST {form.action}: {user} was logged in, but received no cookie {name} for this address, only "
+            f"{', '.join(filter(None, received)) or 'no cookies'}. Turn SESSION_COOKIE_DOMAIN off{remedy}"
         )
     return header
 

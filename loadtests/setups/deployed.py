@@ -15,7 +15,7 @@ from pathlib import Path
 from loadtests.errors import UserError, quoted
 from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 
-FILE = re.compile(r"(proc|docker|container)file|\.(py|ini)$", re.IGNORECASE)
+FILE = re.compile(r"(proc|docker|container)file|\.(py|ini)$|gunicorn.*\.conf$", re.IGNORECASE)
 
 _HOST = "--host $BENCH_BIND --port $BENCH_PORT"
 # For each server, the short and long options to remove, which have values, and the options to add.
@@ -53,7 +53,7 @@ _RENEWS = re.compile(r"max[-_](?:worker[-_])?(?:requests|lifetime)|workers-(?:li
 _CONTAINERS_OWN = re.compile(r"\S*/|\S*sh\b|tini|dumb-init")
 _SETTING = re.compile(
     r"^\s*((?:workers|processes|threads|worker[-_]\w+|timeout|keepalive|preload_app|max[-_]requests\w*|gevent|cheaper"
-    r"|harakiri|lazy-apps)\s*=\s*.*\S)",
+    r"|harakiri|lazy-apps)\s*=(?!.*%\()\s*.*\S)",
     re.MULTILINE,
 )
 
@@ -82,9 +82,9 @@ def read(file: Path) -> Deployed:
         UserError: If a file can't be read, or the command doesn't start a known server.
     """
     text, folder = _text(file), {}
-    is_config = file.suffix in (".py", ".ini")
+    is_config = file.suffix in (".py", ".ini", ".conf")
     if is_config:
-        command = f"gunicorn --config {file.name}" if file.suffix == ".py" else f"uwsgi --ini {file.name}"
+        command = f"uwsgi --ini {file.name}" if file.suffix == ".ini" else f"gunicorn --config {file.name}"
     elif "procfile" in file.name.lower():
         command = "".join(re.findall(r"(?m)^web:\s*(.*\S)", text)[:1])
         folder = {"APP_DIR": str(file.parent)}  # a Procfile's commands start in its folder
@@ -95,7 +95,7 @@ def read(file: Path) -> Deployed:
         # Without the other words, which can be secrets.
         first = re.sub(rf"(?s)^(?:\w+=(?:{_WORD})?\s+)*([\w./-]*).*", r"\1", command)
         allowed = f"must start {', '.join(_SERVERS)}, not {quoted(first)}"
-        remedy = "If a script starts the server, write a Procfile in the project's folder"
+        remedy = "If a script starts the server, write the script's command into a Procfile in the project's folder"
         raise UserError(f"{file}: the command {allowed}. {remedy}")
     server, before, after = start[1], command[: start.start()], command[start.end() + len(options) :]
     path = _config(server, options, file)

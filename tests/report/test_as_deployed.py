@@ -22,7 +22,7 @@ def results(build_run):
         labels = ("gunicorn-gthread", DEPLOYED)
         entries = (
             Entry(labels[0], labels[0], {"THREADS": "4"}),
-            Entry(DEPLOYED, labels[0], {}, labels[0], ("/srv/Procfile",)),
+            Entry(DEPLOYED, labels[0], {}, "", ("/srv/Procfile",)),
         )
         setups = {
             labels[0]: SetupRecord("Gunicorn", "wsgi", SETUP),
@@ -45,11 +45,12 @@ def results(build_run):
 def test_missing_options_are_named(results, command, options):
     found = results(command)
     [sentence] = as_deployed.sentences(found)
-    worse = f"Compared with gunicorn-gthread, your deployed command ({DEPLOYED}) has 2.0× the response time."
-    assert sentence == f"{worse} This setup also has {options}. Try these options."
-    assert sentence in page.compose(found).answer.headlines
+    said = f"{DEPLOYED} is your deployed command: {command}. Compared with gunicorn-gthread, it has 2.0× the response"
+    assert sentence == f"{said} time. This setup also has {options}. Try these options."
+    assert sentence in page.compose(found).answer.notes
 
 
 @pytest.mark.parametrize("slower", [0.5, 1])
 def test_good_command_needs_no_advice(results, slower):
-    assert list(as_deployed.sentences(results("gunicorn a.wsgi", slower))) == []
+    said = list(as_deployed.sentences(results("gunicorn a.wsgi", slower)))
+    assert said == [f"{DEPLOYED} is your deployed command: gunicorn a.wsgi."]

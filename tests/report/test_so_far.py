@@ -19,6 +19,11 @@ def test_second_block_adds_a_verdict(build_run):
     assert so_far.line(alone, 1) == "block 1 of 1, trials: 2 valid"
 
 
+def test_unranked_block_has_no_leader(build_run):
+    run = build_run(labels=LABELS, lost=(("gunicorn", "throughput", 1), ("daphne", "throughput", 2)))
+    assert so_far.line(run, 2) == "block 2 of 2, trials: 3 valid, 1 unverified"
+
+
 def test_unusable_trials_are_counted(build_run):
     run = build_run(labels=LABELS, blocks=1, invalid=(("daphne", "latency", 1),))
     for trial, flag in zip(run.trials(), (BROKE, Flag("process_died", "invalid", "")), strict=False):

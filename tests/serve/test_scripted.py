@@ -67,7 +67,7 @@ def test_refused_subprotocol_is_reported(complaints, conversing, does, script, s
 def test_refused_handshake_has_a_hint(complaints, server, unused_port):
     headers = (("Cookie", "sessionid=hunter2"), ("Host", "chat.example"), ("Origin", "http://chat.example"))
     [sentence] = complaints(server.url, "/status/403", headers=headers)
-    assert sentence.startswith("/status/403: the handshake was refused with 403; set required cookies or headers with")
+    assert sentence.startswith("/status/403: the handshake was refused with 403; log users in with --login, or set ")
     assert "the Origin (chat.example, or the host in --host-header)" in sentence
     assert "hunter2" not in sentence
     assert complaints(server.url, "/status/404") == [

@@ -130,6 +130,13 @@ def test_form_action_is_quoted(monkeypatch, site, action, sent):
     assert seen[0][2] == sent
 
 
+@pytest.mark.parametrize("prefix", ["__Host-", "__Secure-"])
+def test_cookie_may_have_a_prefix(monkeypatch, site, prefix):
+    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
+    url, _ = site(cookie=f"{prefix}sessionid=s1; Path=/")
+    assert f"{prefix}sessionid=s1" in signed_in.cookies(url, ADA, sample())[0]
+
+
 @pytest.mark.parametrize("name", ["JOURNEY_PASSWORD", "JOURNEY_COOKIE"])
 def test_cookie_header_excludes_a_login(monkeypatch, site, name):
     monkeypatch.setenv(name, "hunter2")
@@ -145,7 +152,7 @@ def test_redirect_to_https_has_remedy(monkeypatch, site):
         signed_in.cookies(url, ADA, dataclasses.replace(sample(), ssl_redirect=True))
     assert str(raised.value) == (
         "GET /accounts/login/: answered 301 instead of 200 (301 to https://shop.example/in/: SECURE_SSL_REDIRECT is "
-        "on. Send your proxy's header: --header 'X-Forwarded-Proto: https')"
+        "on. Send your proxy's header, or add this header to it: --header 'X-Forwarded-Proto: https')"
     )
 
 
@@ -153,8 +160,8 @@ def test_redirect_to_https_has_remedy(monkeypatch, site):
     ("password", "changes", "says"),
     [
         ("hunter3", {}, "POST /in/: ada was refused: answered 200. Check the password"),
-        ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie sessionid for plain HTTP and this address"),
-        ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "received no cookie sessionid for plain"),
+        ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie sessionid for this address, only csrftoken. Turn"),
+        ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "received no cookie sessionid for this"),
         ("hunter2 é", {"location": "http://["}, "POST /in/: the answer's Location is not valid: Invalid IPv6 URL"),
         ("hunter2 é", {"cookie": "csrf=s1"}, "ada was logged in, but received no cookie sessionid"),
         ("hunter2 é", {"do_POST": lambda self: self.give(429, "")}, "429 instead of a redirect. Switch off the app"),
@@ -171,7 +178,7 @@ def test_redirect_to_https_has_remedy(monkeypatch, site):
             "send the password to another site, https://evil.example",
         ),
         ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500 instead of 200"),
-        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Send your proxy's header: "),
+        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Send your proxy's header, or add"),
     ],
 )
 def test_refused_login_is_reported(monkeypatch, site, password, changes, says):

@@ -144,6 +144,11 @@ def test_reader_sees_deployed_settings(deployed, tmp_path):
     assert found.deployed.environment["DEPLOYED_CONFIG"] == str(tmp_path / "conf" / "g.py")
 
 
+def test_reader_sees_no_placeholders(deployed):
+    found = deployed("u.ini", "[uwsgi]\nmodule = a.wsgi\nharakiri = %(_)\nprocesses = 2\n", "uwsgi")
+    assert found.deployed.text.endswith("uwsgi --ini u.ini; processes = 2")
+
+
 @pytest.mark.parametrize(
     ("command", "text"),
     [
@@ -169,6 +174,7 @@ def test_reader_sees_no_secrets(deployed, command, text):
         ("g.py", "max_requests = 1000\n", True),
         ("u.ini", "[uwsgi]\nmodule = a.wsgi\nmax-worker-lifetime = 60\n", True),
         ("g.py", "workers = 2\n# max_requests = 1000\n", False),
+        ("gunicorn.conf", "max_requests = 1000\n", True),
         ("Procfile", "web: echo --max-requests && gunicorn a.wsgi --threads 2", False),
     ],
 )
@@ -207,7 +213,7 @@ def test_run_adds_matching_setup(tmp_path):
     file.write_text("web: hypercorn a.asgi\n")
     study = StudyOptions("own-project", setups="gunicorn-gthread", variants=(str(file),)).study()
     pairs = [(entry.label, entry.against, entry.env) for entry in study.entries]
-    assert pairs[1:] == [("hypercorn", "", {}), ("hypercorn-Procfile", "hypercorn", {})]
+    assert pairs[1:] == [("hypercorn", "", {}), ("hypercorn-Procfile", "", {})]
 
 
 @pytest.mark.parametrize("name", ["Procfile", ""])

@@ -81,6 +81,10 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
         "middleware": len(settings.MIDDLEWARE),
         "ssl_redirect": bool(settings.SECURE_SSL_REDIRECT),
         "session_cookie": settings.SESSION_COOKIE_NAME if "SessionMiddleware" in str(settings.MIDDLEWARE) else "",
+        "keeps_connections": any(
+            one.get("CONN_MAX_AGE") != 0 and "sqlite" not in one.get("ENGINE", "") and one.get("ENGINE")
+            for one in settings.DATABASES.values()
+        ),
         "named": named,
         "environment": added,
         "path": folders,
@@ -226,7 +230,11 @@ def _entry_point(interface: str) -> "str | None":
 
     named = [getattr(settings, f"{name}_APPLICATION", None) or "" for name in (interface.upper(), "WSGI", "ASGI")]
     if named[0]:
-        return ":".join(named[0].rsplit(".", 1))
+        module, _, name = named[0].rpartition(".")
+        package, _, last = module.rpartition(".")
+        sibling = f"{package}.{interface}" if package else interface
+        # Older projects on Channels name a module for runserver, which a server can't import.
+        return f"{sibling}:application" if last != interface and _exists(sibling) else f"{module}:{name}"
     modules = [dotted.rpartition(".")[0] for dotted in named[1:]]
     for module in [*modules, os.environ.get(MODULE, ""), getattr(settings, "ROOT_URLCONF", "")]:
         package = module

@@ -20,7 +20,7 @@ from loadtests.cleanup import program
 from loadtests.errors import UserError, place_of, reason_of
 from loadtests.formatting import plural, series
 from loadtests.records.decode import duration
-from loadtests.setups import SERVERS, Setup, environment, interpreters, require_knobs, without_servers
+from loadtests.setups import SERVERS, Setup, deployed, environment, interpreters, require_knobs, without_servers
 from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, entry_first, path_of, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket, header_pairs, without_value
@@ -34,6 +34,7 @@ SETTINGS = "DJANGO_SETTINGS_MODULE"
 MARK = "of the project: "  # start of the line that introspect.py prints
 FACTS = ("python", "django", "debug", "settings", "middleware")  # keys of introspect.py's object that run.json contains
 LOAD_TIMEOUT = "2m"
+PLAIN_ASGI = "plain_asgi:application"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 # Variables that configure supervisor/defaults.sh instead of the project.
 SETS_UP_SERVERS = {"PGBOUNCER", "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"}
@@ -195,6 +196,9 @@ def find(
     env.setdefault("PYTHONPYCACHEPREFIX", str(files.cache() / "pycache"))
     settings = options.settings or env.get(SETTINGS) or os.environ.get(SETTINGS, "")
     python, remarks = _python(options, directory)
+    for file in (one.file for one in variants if one.file):
+        if not directory.is_relative_to(deployed.read(Path(file)).environment.get("APP_DIR", "/")):
+            raise UserError(f"{file}: its command starts in its folder. Move the file to {directory}, or above it")
     for folder in (one.folder for one in variants if one.folder):
         directory = _directory(Path(folder))
         of_folder, none_found = _python(options, directory)
@@ -222,7 +226,7 @@ def find(
     entry_points = {name: named[name] or first[name] for name in named}
     if not entry_points["asgi"]:
         env["PYTHONPATH"] = entry_first(env)
-        entry_points["asgi"] = "plain_asgi:application"
+        entry_points["asgi"] = PLAIN_ASGI
         remarks.append("the project has no ASGI application, so Django's own is served. Pass another one with --asgi")
     extra = ("websockets",) if options.websocket else ()  # Uvicorn needs this package for WebSockets
     servers = overlay.make(python, [setup for setup in setups if not setup.dialect], extra, variants)
@@ -234,6 +238,12 @@ def find(
     facts = {**{name: served[name] for name in FACTS}, **entry_points}
     facts["packages"] = overlay.versions(servers.bin / "python")
     names = {**first["named"], **served["named"]}
+    if entry_points["asgi"] == PLAIN_ASGI:
+        names.pop("asgi.py", None)
+    if served["keeps_connections"] and "asgi" in loaded:
+        remarks.append(
+            "with CONN_MAX_AGE, connections pile up under ASGI (docs/choosing.rst). Watch the database's limit"
+        )
     others = series([f"{file} names {name}" for file, name in names.items() if name != facts["settings"]])
     remarks.insert(0, f"the settings are {facts['settings']}{others and f', but {others}'}")
     if served["ports"]:

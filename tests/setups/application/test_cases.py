@@ -7,6 +7,7 @@ import pytest
 from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.setups.application.project import Options, find
+from loadtests.setups.variants import parse
 
 pytestmark = pytest.mark.slow
 
@@ -72,6 +73,33 @@ def test_exported_settings_are_used(small, monkeypatch):
     assert found.remarks[0] == "the settings are site1.prod"
     assert found.application.asgi == "site1.asgi:application"
     assert found.application.environment["PYTHONPATH"].startswith(f"{folder}/src")
+
+
+def test_sibling_entry_point_is_used(small):
+    routing = "from django.contrib.auth.models import User\napplication = None\n"
+    named = 'ASGI_APPLICATION = "site1.routing.application"\n'
+    folder = small(settings=named, files={"site1/routing.py": routing})
+    assert find(Options(folder), []).application.asgi == "site1.asgi:application"
+    (folder / "site1" / "asgi.py").unlink()
+    says = "site1.routing doesn't call django.setup(), so a server can't import it. Pass the entry point with --asgi"
+    assert says in fails(folder)
+    assert find(Options(folder), setups.find(["gunicorn"])).application.wsgi  # which needs no ASGI application
+
+
+def test_kept_database_connections_have_a_note(small):
+    database = {"ENGINE": "django.db.backends.postgresql", "NAME": "a", "HOST": "127.0.0.1", "PORT": 1}
+    folder = small(settings=f'DATABASES["other"] = {database | {"CONN_MAX_AGE": 600}}\n')
+    assert any("connections pile up under ASGI" in remark for remark in find(Options(folder), []).remarks)
+
+
+def test_command_must_start_near_the_project(small, tmp_path):
+    (tmp_path / "Procfile").write_text("web: gunicorn site1.wsgi\n")
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "Procfile").write_text("web: gunicorn site1.wsgi\n")
+    folder = small()
+    find(Options(folder), [], variants=[parse(str(tmp_path / "Procfile"))])
+    with pytest.raises(UserError, match=rf"its command starts in its folder. Move the file to {folder}, or above it"):
+        find(Options(folder), [], variants=[parse(str(tmp_path / "away" / "Procfile"))])
 
 
 def test_manage_py_may_read_settings_file(small):
@@ -142,14 +170,6 @@ def test_failing_page_is_named(small):
         UserError, match=r"does not answer GET /bad/: KeyError: 'absent' \(site1/urls.py, line \d+\)\. Name a page"
     ):
         find(Options(folder), [], page="/bad/")
-
-
-def test_entry_point_without_setup_is_named(small):
-    routing = "from django.contrib.auth.models import User\nfrom site1.wsgi import application\n"
-    folder = small(settings='ASGI_APPLICATION = "site1.routing.application"\n', files={"site1/routing.py": routing})
-    says = "site1.routing doesn't call django.setup(), so a server can't import it. Pass the entry point with --asgi"
-    assert says in fails(folder)
-    assert find(Options(folder), setups.find(["gunicorn"])).application.wsgi  # which needs no ASGI application
 
 
 MODEL = {
