@@ -63,7 +63,7 @@ class OwnProject:
     """The user's own project, if the run served it."""
 
     options: Annotated[
-        dict[str, str | dict[str, str | list[str]]],
+        dict[str, str | list[str] | dict[str, str | list[str]]],
         about("The options of the command line, with absolute paths. Only the path of an --env-file is included."),
     ]
     remarks: Annotated[

@@ -1,17 +1,22 @@
 """Test how a user's project, its settings and its applications are found, and which errors are reported."""
 
 import dataclasses
+import json
 import sys
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
 from loadtests import setups
 from loadtests.errors import UserError
+from loadtests.records.run.run_record import OwnProject
 from loadtests.setups.application import project
+from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.setups.application.project import Options, find, read_env_file
 from loadtests.setups.variants import parse
+from loadtests.workload.script import Script
 
 pytestmark = pytest.mark.slow
 
@@ -147,6 +152,29 @@ def test_record_restores_project_options(mysite, tmp_path):
         Options(mysite, ticket="POST /t/?api_key=s3cret .key").to_dict()["ticket"] == "POST /t/?api_key=REPLACED .key"
     )
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
+
+
+def test_run_reads_all_project_options(mysite, tmp_path):
+    websocket = OwnWebsocket("/ws/", Script("$ID", first=("hello",)))
+    given = {
+        "wsgi": "a:b",
+        "asgi": "a:b",
+        "settings": "a.b",
+        "python": tmp_path / "python",
+        "env_file": tmp_path / "env",
+        "before": "true",
+        "host": "a.example",
+        "header": ("X-Forwarded-Proto: https", "X-Tenant: a"),
+        "ticket": "POST /t/ .key",
+        "load_timeout": "5m",
+        "websocket": websocket,
+    }
+    assert {"app", *given} == {field.name for field in dataclasses.fields(Options)}
+    facts = dict.fromkeys(("python", "django", "wsgi", "asgi"), "1")
+    kept = Options(mysite, **given).to_dict()
+    written = json.dumps({"options": kept, "remarks": [], "debug": False, "middleware": 1, "packages": {}, **facts})
+    read = msgspec.json.decode(written, type=OwnProject).options
+    assert (read, Options.from_dict(read).header) == (json.loads(json.dumps(kept)), list(given["header"]))
 
 
 def test_variant_serves_other_checkout(mysite, started):
