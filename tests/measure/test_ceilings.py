@@ -1,5 +1,7 @@
 """Test the rate ``auto``. For all setups, it is a share of the slowest setup's throughput."""
 
+import dataclasses
+
 import pytest
 
 from loadtests.errors import UserError
@@ -10,6 +12,7 @@ from loadtests.plan.schedule import planned_seconds
 from loadtests.records import Deliveries
 from loadtests.records.result import NOTHING
 from loadtests.records.run.folder import Run
+from loadtests.serve.serving import NotServing
 from tests.fixtures.conversations import holding
 
 LATENCY = {"rate": "auto", "duration": "4s", "warmup": "200ms"}
@@ -130,3 +133,19 @@ def test_broadcast_rate_uses_slowest_deliveries(ceilings, bench_of, monkeypatch)
     assert {(load.rate, load.connections) for load in bench_of.engine.loads} == {(None, 1)}
     assert test.pace.rate == 200.0
     assert found == {"broadcast": {"uvicorn-channels-redis": 400.0, "uvicorn-channels-ipc": 700.0}}
+
+
+def test_deployed_command_must_start(prepare, bench_of, tmp_path):
+    (tmp_path / "Procfile").write_text("web: gunicorn a.wsgi\n")
+    serve = bench_of.serve
+
+    def serving(setup, env, services, port):
+        if setup.deployed:
+            raise NotServing("did not start", "ModuleNotFoundError: No module named 'a'")
+        return serve(setup, env, services, port)
+
+    bench_of.serve = serving
+    bench_of.application = dataclasses.replace(bench_of.application, own=True)
+    deployed = {"setup": "gunicorn", "label": "mine", "variant": [str(tmp_path / "Procfile")]}
+    with pytest.raises(UserError, match=r"^mine: your deployed command did not start: ModuleNotFoundError: No module"):
+        prepare({"setups": ["gunicorn", deployed], "blocks": 1, "tests": {"latency": LATENCY}})

@@ -14,6 +14,7 @@ from loadtests.errors import UserError
 from loadtests.measure import check as checks
 from loadtests.measure import contract_check
 from loadtests.serve import signed_in
+from loadtests.serve.serving import NotServing
 from loadtests.serve.signed_in import NotSignedIn
 from loadtests.setups.application import sample
 from loadtests.workload import Request, SignIn, sign_in
@@ -252,8 +253,12 @@ def test_failed_login_spares_other_setups(monkeypatch, bench_of, site, two_users
     url, seen = site()
     other, _ = site(do_POST=lambda self: self.give(401, ""))
 
+    broken = []
+
     @contextlib.contextmanager
     def serving(setup, **options):
+        if setup.name in broken:
+            raise NotServing("did not start", "")
         bench_of.server.url = other if setup.name == "uvicorn" else url
         yield bench_of.server
 
@@ -268,6 +273,10 @@ def test_failed_login_spares_other_setups(monkeypatch, bench_of, site, two_users
     url = other
     with pytest.raises(UserError, match=r"^gunicorn: users can't log in: POST /in/: ada was refused"):
         checks.check(*given)
+    broken.append("gunicorn")  # the outcome of the first setup is kept
+    own = dataclasses.replace(bench_of.application, own=True)
+    checked = checks.check(*given[:3], own, *given[4:])
+    assert [one.name for one, _ in checked.failed] == ["gunicorn", "uvicorn", "gunicorn-gthread"]
 
 
 @pytest.mark.parametrize(
