@@ -48,11 +48,15 @@ def failures(result: Result | None) -> str:
     """Describe the failed requests of a load from the client's view, or return an empty string if none failed."""
     if not (result and result.failed):
         return ""
+    many = f"{sum(result.failed.values()):,} of {result.planned:,} requests failed"
+    return f"{many}: {cause(result)}. Measure a faster page, or set a low rate, such as --rate 1"
+
+
+def cause(result: Result) -> str:
+    """Describe the most frequent failure of a load from the client's view, such as ``status 500 instead of 200``."""
     kind = max(result.failed, key=result.failed.__getitem__)
     late = "no answer in time" if result.deliveries else f"no answer in {Load.timeout_s:g} s"
-    why = late if kind == "unfinished" else result.examples.get(kind, kind)
-    many = f"{sum(result.failed.values()):,} of {result.planned:,} requests failed"
-    return f"{many}: {why}. Measure a faster page, or set a low rate, such as --rate 1"
+    return late if kind == "unfinished" else result.examples.get(kind, kind)
 
 
 def no_journey(results: Sequence[Result]) -> str:

@@ -12,7 +12,7 @@ from statistics import median
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.overload import FAILED, Standing
 from loadtests.analyse.reasons import Reason, Severity
-from loadtests.analyse.refused import no_journey, refusal
+from loadtests.analyse.refused import cause, no_journey, refusal
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import UNINFORMATIVE, figure, number, percent, plural, plus_minus, series
@@ -117,9 +117,11 @@ def _failures(results: Results) -> Iterator[str]:
                 f"{label} {one.failed:.2%}" for label, one in rest.items() if one.failed > one.allowed and not one.loses
             ],
         }
-        yield from (
-            f"{what} {where}, so not ranked: {series(found, MAX_NAMED)}." for what, found in kinds.items() if found
-        )
+        for what, found in kinds.items():
+            failed = [label for label in labels if any(one.startswith(f"{label} ") for one in found)]
+            why = series(_causes(results, failed, test)) if what.endswith("s failed") else ""
+            if found:
+                yield f"{what} {where}, so not ranked: {series(found, MAX_NAMED)}{why and f' ({why})'}."
         cells = [results.cells[label, test.name] for label in labels]
         invalid = defaultdict(list)
         for cell in cells:
@@ -128,6 +130,12 @@ def _failures(results: Results) -> Iterator[str]:
         if invalid:
             listed = (f"{series(named, MAX_NAMED)} ({why})" for why, named in invalid.items())
             yield f"No valid trial {where}: {'; '.join(listed)}."
+
+
+def _causes(results: Results, labels: Sequence[str], test: Test) -> list[str]:
+    """Return the distinct causes of the setups' failed requests."""
+    trials = (one.result for label in labels for one in results.cells[label, test.name].valid)
+    return list(dict.fromkeys(cause(one) for one in trials if one and one.failed))
 
 
 def _columns(results: Results) -> Iterator[_Column]:
