@@ -21,7 +21,7 @@ from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
 from loadtests.records import Trial
 from loadtests.records.run.run_record import Ceilings
-from loadtests.setups.variants import parse_environment
+from loadtests.setups.variants import is_deployed
 
 
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:
@@ -46,7 +46,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
         if trial.evidence.connection_lost:
             raise UserError(trial.log)
         entry = next(one for one in study.entries if one.label == trial.label)
-        if trial.evidence.started is False and any(one.file for one in parse_environment(entry.variant)):
+        if trial.evidence.started is False and is_deployed(entry.variant):
             raise UserError(f"{trial.label}: your deployed command did not start: {reason_of(trial.log)}")
         if trial.evidence.contract_differences:
             reason = trial.log.partition("\n")[0]  # the other lines are the server's log

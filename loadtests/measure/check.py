@@ -138,7 +138,6 @@ def check(
         compared.sort(key=lambda setup: setup.name != REFERENCE)
         if compared[0].name != REFERENCE:
             compared = [*setups.find([REFERENCE]), *compared]
-    host.require_free(bind, port)
     services.require_redis({name for setup in chosen for name in setup.services})
     progress("preparing the project")
     application.prepare()

@@ -99,8 +99,9 @@ class CostUnit:
     def _switches(self, trial: Trial) -> float | None:
         count = self.count(trial)
         switches = [process.context_switches for process in trial.charged]
-        known = [one for one in switches if one is not None]
-        return sum(known) / count if count and known == switches and known else None
+        if not switches or not count or None in switches:
+            return None
+        return sum(filter(None, switches)) / count
 
 
 def _billed(trial: Trial) -> float:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from loadtests.analyse.compare.within import Comparison
@@ -108,20 +108,19 @@ def _failures(results: Results) -> Iterator[str]:
         elif overloaded:
             yield f"{'; '.join(f'{label} {standings[label].trouble}' for label in overloaded)}."
         rest = {label: one for label, one in standings.items() if not one.overload}
+        failed = {label: one.failed for label, one in rest.items() if one.failed > one.allowed and not one.loses}
         kinds = {
             "Deliveries were lost": [f"{label} {percent(one.lost)}" for label, one in rest.items() if one.loses],
             "Connections were refused or lost": [
                 f"{label} {percent(one.unconnected)}" for label, one in rest.items() if one.unconnected > FAILED
             ],
-            f"{test.kind.load_unit.capitalize()}s failed": [
-                f"{label} {one.failed:.2%}" for label, one in rest.items() if one.failed > one.allowed and not one.loses
+            f"{test.kind.load_unit.capitalize()}s failed{_causes(results, test, failed)}": [
+                f"{label} {share:.2%}" for label, share in failed.items()
             ],
         }
-        for what, found in kinds.items():
-            failed = [label for label in labels if any(one.startswith(f"{label} ") for one in found)]
-            why = series(_causes(results, failed, test)) if what.endswith("s failed") else ""
-            if found:
-                yield f"{what} {where}, so not ranked: {series(found, MAX_NAMED)}{why and f' ({why})'}."
+        yield from (
+            f"{what} {where}, so not ranked: {series(found, MAX_NAMED)}." for what, found in kinds.items() if found
+        )
         cells = [results.cells[label, test.name] for label in labels]
         invalid = defaultdict(list)
         for cell in cells:
@@ -132,10 +131,11 @@ def _failures(results: Results) -> Iterator[str]:
             yield f"No valid trial {where}: {'; '.join(listed)}."
 
 
-def _causes(results: Results, labels: Sequence[str], test: Test) -> list[str]:
-    """Return the distinct causes of the setups' failed requests."""
+def _causes(results: Results, test: Test, labels: Iterable[str]) -> str:
+    """Return the distinct causes of the setups' failed requests in parentheses, or an empty string."""
     trials = (one.result for label in labels for one in results.cells[label, test.name].valid)
-    return list(dict.fromkeys(cause(one) for one in trials if one and one.failed))
+    causes = dict.fromkeys(cause(one) for one in trials if one and one.failed)
+    return f" ({series(list(causes), MAX_NAMED)})" if causes else ""
 
 
 def _columns(results: Results) -> Iterator[_Column]:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from loadtests import files
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.entries import Entry
 from loadtests.report.findings import by_importance
 from loadtests.report.verdict_text import effect, noisy
-from loadtests.setups.variants import parse_environment
+from loadtests.setups.variants import is_deployed
 
 # The options of a setup's command that influence its speed. Their value is a word or a knob.
 _OPTION = re.compile(r"\s--([\w-]+)[\s=]([\w.]+|%\(ENV_BENCH_(?:WORKERS|THREADS|KEEP_ALIVE)\)s)(?=\s)")
 _OTHERS = re.compile(r"bind|host|port|log|graceful|kill|tmp|interface|die")
-_DEFAULTS = {"WORKERS": "1", "THREADS": "1", "KEEP_ALIVE": "60"}  # as in supervisor/defaults.sh
+_DEFAULT = re.compile(r"BENCH_(WORKERS|THREADS|KEEP_ALIVE):-(\d+)")
 _SHORT = {"-w": "--workers", "-k": "--worker-class", "-p": "--processes"}
 
 
 def sentences(results: Results) -> Iterator[str]:
     """Yield a sentence with each deployed command, and a comparison if the setup with the same server is better."""
     for entry in results.study.entries:
-        if any(one.file for one in parse_environment(entry.variant)):
+        if is_deployed(entry.variant):
             command = f"{entry.label} is your deployed command: {results.setup(entry.label).config}."
             yield " ".join(filter(None, (command, _comparison(results, entry))))
 
@@ -47,7 +48,8 @@ def _missing(results: Results, entry: Entry, baseline: str) -> list[str]:
     for short, long in _SHORT.items():
         deployed = re.sub(rf"(?<=\s){short}\s*", f"{long} ", deployed)
     known = next(one.env for one in results.study.entries if one.label == baseline)
-    knobs = {**_DEFAULTS, **results.record.knobs, **known}
+    defaults = _DEFAULT.findall((files.SUPERVISOR / "defaults.sh").read_text(encoding="utf-8"))
+    knobs = {**dict(defaults), **results.record.knobs, **known}
     found = []
     for name, value in _OPTION.findall(results.setup(baseline).config):
         given = knobs[value[len("%(ENV_BENCH_") : -len(")s")]] if value.startswith("%") else value

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from loadtests.formatting import series
 from loadtests.records.run.run_record import EnvironmentRecord, RunRecord
-from loadtests.setups.variants import parse_environment
+from loadtests.setups.variants import is_deployed
 
 MOST_PACKAGES = 8
 
@@ -15,9 +15,6 @@ def sentences(record: RunRecord) -> Iterator[str]:
     """Yield a sentence about each variant: how its Python and packages differ from the other setups' environment."""
     for environment in record.environments:
         differing = list(_differences(record, environment))
-        if any(one.file for one in parse_environment(environment.variant)):
-            # A deployed command doesn't need the packages of other servers.
-            differing = [one for one in differing if not one.partition(" ")[2].startswith("missing")]
         shown = differing[:MOST_PACKAGES]
         if more := len(differing) - len(shown):
             shown.append(f"{more} more, listed in run.json")
@@ -31,8 +28,10 @@ def _differences(record: RunRecord, environment: EnvironmentRecord) -> Iterator[
     packages = own.packages if own else record.versions.get("packages", {})
     if environment.python != python:
         yield f"Python {environment.python} (not {python})"
-    # The sample project's environment also contains the benchmark's own packages, which a variant doesn't need.
-    names = {*environment.packages, *(packages if own else ())}
+    # Don't list packages that a variant doesn't need: the benchmark's own packages in the sample project's environment,
+    # or the packages of other servers.
+    needs_all = own and not is_deployed(environment.variant)
+    names = {*environment.packages, *(packages if needs_all else ())}
     for name in sorted(names, key=str.lower):
         here, there = environment.packages.get(name), packages.get(name)
         if here != there:

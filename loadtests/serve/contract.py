@@ -25,7 +25,7 @@ FEW = 20
 MAX_SHOWN = 200  # maximum number of characters of a body in messages
 EXCERPT_BYTES = 80
 NOT_SHOWN = (302, 401, 403)  # the statuses for users who aren't logged in or don't have permission
-SEND_PROXY = f"Send your proxy's header, or add this header to it: {HEADER} 'X-Forwarded-Proto: https'"
+SEND_PROXY = f"Send this header, even if your proxy sends another: {HEADER} 'X-Forwarded-Proto: https'"
 CHECKED_BODY_BYTES = 65536  # longer bodies are only compared before the load, not under load
 
 

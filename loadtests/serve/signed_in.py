@@ -80,12 +80,13 @@ def _cookie(origin: str, login: str, user: str, password: str, application: Appl
     request = urllib.request.Request(f"{origin}/")
     jar.add_cookie_header(request)
     header, name = request.get_header("Cookie") or "", application.session_cookie
-    received = [cookie.partition("=")[0] for cookie in header.split("; ")]
+    received = [cookie.partition("=")[0] for cookie in header.split("; ") if cookie]
     if name and not any(one in (name, f"__Host-{name}", f"__Secure-{name}") for one in received):
         remedy = "" if application.forwarded else f". {SEND_PROXY} if SESSION_COOKIE_SECURE is on"
+        others = f", only {', '.join(received)}" if received else ""
         raise NotSignedIn(
-            f"POST {form.action}: {user} was logged in, but received no cookie {name} for this address, only "
-            f"{', '.join(filter(None, received)) or 'no cookies'}. Turn SESSION_COOKIE_DOMAIN off{remedy}"
+            f"POST {form.action}: {user} was logged in, but received no cookie {name} for this address{others}. "
+            f"Turn SESSION_COOKIE_DOMAIN off{remedy}"
         )
     return header
 

@@ -72,7 +72,7 @@ class Deployed:
     setup: str
     text: str
     environment: dict[str, str] = dataclasses.field(hash=False)
-    renews: bool = False
+    renews: bool
 
 
 def read(file: Path) -> Deployed:

@@ -101,6 +101,11 @@ def parse(text: str) -> Variant:
     raise UserError(f"variant {shown(text)}: write {FORMS}")
 
 
+def is_deployed(texts: Sequence[str]) -> bool:
+    """Return whether an environment with these variants runs the project's deployed command."""
+    return any(one.file for one in parse_environment(texts))
+
+
 def parse_options(texts: Sequence[str]) -> list[Variant]:
     """Read the values of the option ``--variant``. Each value defines a separate environment.
 

@@ -82,7 +82,7 @@ def test_refused_requests_are_explained(build_run):
         (
             "throughput",
             failing("uvicorn", times=0.1),
-            "Requests failed with 10 connections, so not ranked: uvicorn 25.00% (status).",
+            "Requests failed (status) with 10 connections, so not ranked: uvicorn 25.00%.",
             "25.0% failed",
         ),
         ("latency", FORGETTING, "Sessions were not kept at 300 requests/s: uvicorn 4 mixed up and 80 lost.", ""),

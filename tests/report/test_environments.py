@@ -29,3 +29,11 @@ def test_differing_packages_are_named(own, packages, text):
     [sentence] = sentences(record)
     assert sentence.startswith("With a==1 and b==2: ")
     assert text in sentence
+
+
+def test_deployed_command_lacks_no_packages():
+    record = types.SimpleNamespace(
+        application=types.SimpleNamespace(python="3.11.7", packages=PACKAGES),
+        environments=(EnvironmentRecord(("/srv/Procfile",), "3.11.7", {"Django": "5.2.19", "granian": "2.7.9"}),),
+    )
+    assert list(sentences(record)) == ["With /srv/Procfile: granian 2.7.9 (not 2.8.7)."]

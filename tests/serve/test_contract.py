@@ -57,7 +57,7 @@ def test_broken_contract_shows_both_answers(bench_of):
         ("no answer (timed out)", ""),
         (Answer(400, "text/html", b""), "; if ALLOWED_HOSTS doesn't contain the host, set an allowed host with "),
         (Answer(302, "", b"", headers=(("Location", "/login/"),)), " (302 to /login/)"),
-        (HTTPS, " (301 to https://a/: SECURE_SSL_REDIRECT is on. Send your proxy's header, or add "),
+        (HTTPS, " (301 to https://a/: SECURE_SSL_REDIRECT is on. Send this header, even if "),
         (Answer(403, "text/html", b""), "; check the user's permissions, and whether the session has expired"),
     ],
 )
@@ -70,7 +70,7 @@ def test_refused_request_gets_a_hint(given, says):
 
 @pytest.mark.parametrize(
     ("header", "remedy"),
-    [("X-Forwarded-Proto", "Set SECURE_PROXY_SSL_HEADER"), ("Accept", "Send your proxy's header, or add")],
+    [("X-Forwarded-Proto", "Set SECURE_PROXY_SSL_HEADER"), ("Accept", "Send this header, even if")],
 )
 def test_remedy_depends_on_sent_header(header, remedy):
     assert remedy in contract.redirect_of(HTTPS, application((header, "https")))

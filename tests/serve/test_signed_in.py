@@ -153,7 +153,7 @@ def test_redirect_to_https_has_remedy(monkeypatch, site):
         signed_in.cookies(url, ADA, dataclasses.replace(sample(), ssl_redirect=True))
     assert str(raised.value) == (
         "GET /accounts/login/: answered 301 instead of 200 (301 to https://shop.example/in/: SECURE_SSL_REDIRECT is "
-        "on. Send your proxy's header, or add this header to it: --header 'X-Forwarded-Proto: https')"
+        "on. Send this header, even if your proxy sends another: --header 'X-Forwarded-Proto: https')"
     )
 
 
@@ -179,7 +179,7 @@ def test_redirect_to_https_has_remedy(monkeypatch, site):
             "send the password to another site, https://evil.example",
         ),
         ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500 instead of 200"),
-        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Send your proxy's header, or add"),
+        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Send this header, even if"),
     ],
 )
 def test_refused_login_is_reported(monkeypatch, site, password, changes, says):

@@ -34,14 +34,10 @@ function asked(job, streams) {
   const pool = new EventStreams(streams, job.index, {
     connect: (owner) => new EventConnection(job, owner, pauseMs),
     send(connection, dueMs, number) {
-      if (request.ticket === '' && !endings) {
-        connection.send(exchange, dueMs);
-        return;
-      }
       const own = asUser(request, number);
       const next = endings ? noted(own, `${token}.${number}`) : own;
       if (request.ticket === '') {
-        connection.send(exchangeOf(job, next), dueMs);
+        connection.send(endings ? exchangeOf(job, next) : exchange, dueMs);
         return;
       }
       const server = { ...addressOf(job.origin), headers: own.headers, ca: job.ca };

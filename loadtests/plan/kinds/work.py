@@ -17,7 +17,7 @@ from loadtests.workload import Load, Request, SignIn
 if TYPE_CHECKING:
     from typing import Self
 
-LOGIN_S = 0.5  # the approximate time of a login, most of which is the check of the password's hash
+LOGIN_S = 0.3  # the approximate time of a login, most of which is the check of Django's default password hash
 CEILING_CONNECTIONS = 16  # more connections wouldn't saturate any additional setup
 
 

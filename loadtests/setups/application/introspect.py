@@ -231,10 +231,10 @@ def _entry_point(interface: str) -> "str | None":
     named = [getattr(settings, f"{name}_APPLICATION", None) or "" for name in (interface.upper(), "WSGI", "ASGI")]
     if named[0]:
         module, _, name = named[0].rpartition(".")
-        package, _, last = module.rpartition(".")
-        sibling = f"{package}.{interface}" if package else interface
-        # Older projects on Channels name a module for runserver, which a server can't import.
-        return f"{sibling}:application" if last != interface and _exists(sibling) else f"{module}:{name}"
+        sibling = f"{module.rpartition('.')[0]}.asgi"
+        # Channels 1 and 2 recommended this name for runserver's module, which a server can't import.
+        is_routing = interface == "asgi" and module.endswith(".routing")
+        return f"{sibling}:application" if is_routing and _exists(sibling) else f"{module}:{name}"
     modules = [dotted.rpartition(".")[0] for dotted in named[1:]]
     for module in [*modules, os.environ.get(MODULE, ""), getattr(settings, "ROOT_URLCONF", "")]:
         package = module

@@ -196,13 +196,13 @@ def find(
     env.setdefault("PYTHONPYCACHEPREFIX", str(files.cache() / "pycache"))
     settings = options.settings or env.get(SETTINGS) or os.environ.get(SETTINGS, "")
     python, remarks = _python(options, directory)
-    for file in (one.file for one in variants if one.file):
-        if not directory.is_relative_to(deployed.read(Path(file)).environment.get("APP_DIR", "/")):
-            raise UserError(f"{file}: its command starts in its folder. Move the file to {directory}, or above it")
     for folder in (one.folder for one in variants if one.folder):
         directory = _directory(Path(folder))
         of_folder, none_found = _python(options, directory)
         python = python if none_found else of_folder
+    for file in (one.file for one in variants if one.file):
+        if not directory.is_relative_to(deployed.read(Path(file)).environment.get("APP_DIR", "/")):
+            raise UserError(f"{file}: its command starts in its folder. Move the file to {directory}, or above it")
     for version in (one.python for one in variants if one.python):
         python = overlay.on_python(python, version)
     if own:

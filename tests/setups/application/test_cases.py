@@ -86,6 +86,14 @@ def test_sibling_entry_point_is_used(small):
     assert find(Options(folder), setups.find(["gunicorn"])).application.wsgi  # which needs no ASGI application
 
 
+@pytest.mark.parametrize("interface", ["wsgi", "asgi"])
+def test_named_entry_point_is_kept(small, interface):
+    named = f'{interface.upper()}_APPLICATION = "site1.{interface}_prod.application"\n'
+    folder = small(settings=named, files={f"site1/{interface}_prod.py": f"from site1.{interface} import application\n"})
+    application = find(Options(folder), []).application
+    assert getattr(application, interface) == f"site1.{interface}_prod:application"
+
+
 def test_kept_database_connections_have_a_note(small):
     database = {"ENGINE": "django.db.backends.postgresql", "NAME": "a", "HOST": "127.0.0.1", "PORT": 1}
     folder = small(settings=f'DATABASES["other"] = {database | {"CONN_MAX_AGE": 600}}\n')
@@ -98,6 +106,8 @@ def test_command_must_start_near_the_project(small, tmp_path):
     (tmp_path / "away" / "Procfile").write_text("web: gunicorn site1.wsgi\n")
     folder = small()
     find(Options(folder), [], variants=[parse(str(tmp_path / "Procfile"))])
+    (folder / "Procfile").write_text("web: gunicorn site1.wsgi\n")
+    find(Options(folder), [], variants=[parse(str(folder / "Procfile"))])
     with pytest.raises(UserError, match=rf"its command starts in its folder. Move the file to {folder}, or above it"):
         find(Options(folder), [], variants=[parse(str(tmp_path / "away" / "Procfile"))])
 

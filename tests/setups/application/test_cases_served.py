@@ -31,9 +31,8 @@ def test_redirect_to_https_has_remedy(command, small):
     code, _, errors = command("check", "gunicorn", "uvicorn", "--app", folder)
     assert code == 1
     assert "GET / answered 301 instead of 200 (301 to https://127.0.0.1:" in errors
-    assert (
-        "SECURE_SSL_REDIRECT is on. Send your proxy's header, or add this header to it: --header 'X-Forwarded" in errors
-    )
+    remedy = "Send this header, even if your proxy sends another: --header 'X-Forwarded-Proto: https'"
+    assert f"SECURE_SSL_REDIRECT is on. {remedy}" in errors
     code, printed, errors = command("check", "gunicorn,uvicorn,granian-asgi", "--app", folder, *BY_PROXY)
     assert code == 0, printed + errors
     errors = command("check", "waitress", "--app", folder, *BY_PROXY)[2]
@@ -148,14 +147,14 @@ async def application(scope, receive, send):
         if scope["method"] == "POST":
             name = parse_qs((await receive())["body"].decode())["username"][0]
             status, headers = 302, [(b"location", b"/"), (b"set-cookie", f"sessionid={name}; Path=/".encode())]
-        elif scope["path"] == "/events/":
+        elif scope["path"] == "/members/":
             status = 200 if user else 403
             headers, body = [(b"content-type", b"text/event-stream")], [b"data: %d\\n\\n" % event for event in range(4)]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         for part in [*body, b""]:
             await send({"type": "http.response.body", "body": part, "more_body": part != b""})
     with Path(__file__).with_name("seen").open("a") as file:
-        print(user, file=file)
+        print(scope.get("path"), user, file=file)
 """
 STUDY = """
 setups = ["uvicorn"]
@@ -209,7 +208,7 @@ def test_event_streams_have_their_own_tickets(measured):
 
 @pytest.mark.parametrize(
     ("study", "options"),
-    [(STUDY, ("--ws-path", "/ws/", "--ws-send", "$ID")), (STREAMS, ("--path", "/events/", "--path", "/"))],
+    [(STUDY, ("--ws-path", "/members/", "--ws-send", "$ID")), (STREAMS, ("--path", "/members/", "--path", "/"))],
     ids=["websockets", "streams"],
 )
 def test_users_of_connections_take_turns(small, measured, tmp_path, study, options):
@@ -220,7 +219,7 @@ def test_users_of_connections_take_turns(small, measured, tmp_path, study, optio
     if streams := result["streams"]:
         assert streams["begun"] == streams["whole"] >= 4
     seen = (small() / "site1" / "seen").read_text().splitlines()
-    assert {"ada", "bob"} <= set(seen)
+    assert {"/members/ ada", "/members/ bob"} <= set(seen)
 
 
 def test_other_requests_refuse_tickets(refused, small):
