@@ -232,16 +232,16 @@ def test_shown_advice_is_supported():
     ("figures", "why"),
     [
         (":ratio:`websockets granian-channels echo-throughput is inconclusive`", "no significant difference"),
-        (":lost:`broadcast uvicorn-channels-redis crowd`", "need a comparison"),
+        (":lost:`crowd uvicorn-channels-redis crowd`", "need a comparison"),
         (
-            ":lost:`broadcast uvicorn-channels-redis crowd against uvicorn-channels-pubsub`",
+            ":lost:`crowd uvicorn-channels-ipc crowd against uvicorn-channels-redis`",
             "no significant difference in lost deliveries",
         ),
         (
-            ":lost-difference:`broadcast uvicorn-channels-redis crowd against uvicorn-channels-pubsub is significant`",
+            ":lost-difference:`crowd uvicorn-channels-ipc crowd against uvicorn-channels-redis is significant`",
             "the newest run shows inconclusive",
         ),
-        (":downtime:`reload gunicorn restart`", "5 are necessary"),
+        (":downtime:`reload daphne reload`", "5 are necessary"),
         (":ratio:`hops hopless async is slower`", "rewrite the sentence"),
     ],
 )
@@ -250,7 +250,7 @@ def test_unsupported_figure_is_refused(figures, why):
 
 
 def test_baseline_copy_adds_trials_to_baseline():
-    results = measured_roles.REFERENCES.newest("broadcast")
+    results = measured_roles.REFERENCES.newest("crowd")
     found = lost_deliveries.loss_test(results, "uvicorn-channels-redis", "uvicorn-channels-pubsub", "crowd")
     assert found.trials == (2 * results.blocks, results.blocks)
 
