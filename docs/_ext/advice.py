@@ -27,7 +27,7 @@ from loadtests.report.formats import drawing, render
 from loadtests.report.leading_counts import in_words
 
 FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
-HEADINGS = ("your case", "use", "avoid", "effect (95% interval, each on its own)", "evidence")
+HEADINGS = ("your case", "use", "avoid", "effect (95% interval, adjusted at most within its run)", "evidence")
 NEWEST = "Measured on {}"
 OTHERS = "Measured on another machine: {}"
 UNDECIDED = "The committed runs don't decide these cases"
@@ -227,7 +227,7 @@ def for_readme() -> str:
     kept = (found[place] for place in places if found[place].in_readme)
     table += [(f"[{row.case}](docs/choosing.rst)", *map(_markdown, cells_of(row)[:3])) for row in kept]
     lines = "".join(f"| {' | '.join(cells)} |\n" for cells in table)
-    return f"{lines}\nAll rows were measured on one machine ({machine}).\n"
+    return f"{lines}\nAll rows were measured on the same type of machine ({machine}).\n"
 
 
 def _markdown(text: str) -> str:

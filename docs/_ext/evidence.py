@@ -17,7 +17,7 @@ PAGES = ("doc", "ref")
 def figures(text: str) -> Iterator[tuple[str, str]]:
     """Yield the name and the arguments of each role in a text."""
     for role, request in FIGURE.findall(text):
-        if role not in PAGES and role not in ("share", "core-share"):
+        if role not in PAGES and role != "share":
             yield role, " ".join(request.split())
 
 

@@ -7,7 +7,6 @@
     :lost-difference:`STUDY LABEL TEST against OTHER [is VERDICT]`     no significant difference (4 of 8 trials ...)
     :held:, :opened:, :left:, :refused:`STUDY LABEL TEST`              96
     :lost-requests:, :disturbed:, :downtime:`STUDY LABEL TEST`         7
-    :core-share:`STUDY LABEL TEST RATE`                                31%
     :share:`SETUP ROLE [at PATH]: CATEGORY`                            31% (28% to 34%)
 
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or the name of a metric in summary.csv. Without METRIC,
@@ -23,7 +22,6 @@ differs significantly from the share of OTHER.
 * lost-requests: the number of requests lost in a deployment, summed over all blocks.
 * disturbed: the number of seconds that differ from the seconds before the replacement.
 * downtime: a deployment's mean downtime over at least five trials, in milliseconds.
-* core-share: the CPU time per request, multiplied by the rate.
 * share: the share of a profile's CATEGORY in the CPU time of a role.
 
 Each figure links to the page with the results.
@@ -244,17 +242,6 @@ class DowntimeRole(OfRun):
         return f"{number(fmean(known))} ms ({number(max(0.0, fmean(known) - half))} to {number(fmean(known) + half)})"
 
 
-class CoreShareRole(Figure):
-    """Return the share of a core that requests use at a rate, based on the CPU time per request in a test."""
-
-    def found(self, request: str) -> tuple[str, str]:
-        study, label, test, rate = request.split()
-        cpu = REFERENCES.newest(study).estimate(label, test, CPU.name)
-        if cpu is None:
-            raise LookupError(f"no valid trial of {label} contains the CPU time")
-        return f"{cpu.value * float(rate) / 1000:.0%}", study
-
-
 ROLES = {
     "ratio": RatioRole(),
     "measured": MeasuredRole(),
@@ -267,7 +254,6 @@ ROLES = {
     "refused": ColumnRole(held_connections.TOO_MANY),
     "lost-requests": ColumnRole(deployment.LOST),
     "downtime": DowntimeRole(),
-    "core-share": CoreShareRole(),
     "disturbed": ColumnRole(deployment.DISTURBED),
     "share": ShareRole(),
 }

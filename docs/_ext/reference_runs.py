@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Iterator
@@ -24,32 +25,61 @@ REPORT = ("index.rst", "summary.csv", "charts")
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A committed run. The ``name`` is its folder's name in results/ and docs/results/."""
+    """A committed run. Its trials are read and its page is composed when they are needed, because both take long."""
 
-    name: str
-    results: Results
-    page: Page
+    run: Run
+
+    @property
+    def name(self) -> str:
+        """The name of the folder in results/ and docs/results/."""
+        return self.run.path.name
+
+    @cached_property
+    def results(self) -> Results:
+        """The results of the run.
+
+        Raises:
+            ExtensionError: If a trial can't be read.
+        """
+        with _complete(self.name):
+            return Results(self.run)
+
+    @cached_property
+    def page(self) -> Page:
+        """The report of the run.
+
+        Raises:
+            ExtensionError: If the run has no valid trial, or files of the report are missing.
+        """
+        page, where = pages.compose(self.results), f"results/{self.name}"
+        if not page.findings:
+            raise ExtensionError(f"{where} has no valid trial, so it shows nothing. Repeat the run or remove it")
+        needed = [*REPORT, *(f"charts/{chart.name}.svg" for chart in page.charts)]
+        if missing := ", ".join(part for part in needed if not (self.run.path / part).exists()):
+            how = f"`python -m loadtests report --rebuild {where}`"
+            raise ExtensionError(f"{where} lacks {missing}. Create them: {how}")
+        return page
 
     @property
     def study(self) -> str:
         """The name of the study, with the database unless it is SQLite."""
-        return "-".join([self.results.study.name, *map(str.lower, database_in_short(self.results))])
+        return "-".join([self.run.record.study.name, *map(str.lower, database_in_short(self.run.record))])
 
     @property
     def date(self) -> str:
         """The day of the run, as year-month-day."""
-        return self.results.record.created[:10]
+        return self.run.record.created[:10]
 
     @property
     def title(self) -> str:
         """The title of the study, with the database unless it is SQLite."""
-        return ", ".join([self.page.title, *database_in_short(self.results)])
+        return ", ".join([self.page.title, *database_in_short(self.run.record)])
 
     @property
     def machine(self) -> str:
         """The machine, such as ``AMD EPYC, 2 cores``, with the database unless it is SQLite."""
-        machine = machine_in_short(self.results.record.machine).split(", ")[:2]
-        return ", ".join([*machine, *database_in_short(self.results)])
+        machine = machine_in_short(self.run.record.machine).split(", ")[:2]
+        return ", ".join([*machine, *database_in_short(self.run.record)])
 
     @property
     def verdict(self) -> str:
@@ -85,8 +115,8 @@ class References:
         """
         found: dict[str, list[Reference]] = {}
         runs = [_read(path) for path in self.folders if path not in self.profiles]
-        for run in sorted(runs, key=lambda run: run.results.record.created, reverse=True):
-            found.setdefault(run.study, []).append(run)
+        for one in sorted(runs, key=lambda one: one.run.record.created, reverse=True):
+            found.setdefault(one.study, []).append(one)
         return dict(sorted(found.items()))
 
     def newest(self, study: str) -> Results:
@@ -129,27 +159,22 @@ def _read(path: Path) -> Reference:
         raise ExtensionError(
             f"{where} has neither run.json nor, as a profile, profile.json and index.rst. Complete it or remove it"
         )
-    try:
+    with _complete(path.name):
         run = Run.open(path)
-        results = Results(run)
-    except UserError as error:
-        raise ExtensionError(f"{where} is not a complete run: {error}. Complete it or remove it") from None
     if run.record.ended is None:
         raise ExtensionError(
             f"{where} is not a finished run. Continue it with `python -m loadtests run --resume {where}` or remove it"
         )
-    page = pages.compose(results)
-    if not page.findings:
-        raise ExtensionError(f"{where} has no valid trial, so there is nothing to show. Repeat the run or remove it")
-    missing = ", ".join(_missing(path, page))
-    if missing:
-        raise ExtensionError(f"{where} lacks {missing}. Create them: `python -m loadtests report --rebuild {where}`")
-    return Reference(path.name, results, page)
+    return Reference(run)
 
 
-def _missing(path: Path, page: Page) -> Iterator[str]:
-    needed = [*REPORT, *(f"charts/{chart.name}.svg" for chart in page.charts)]
-    return (part for part in needed if not (path / part).exists())
+@contextlib.contextmanager
+def _complete(name: str) -> Iterator[None]:
+    """Raise an ExtensionError that names the run if a file of the run can't be read."""
+    try:
+        yield
+    except UserError as error:
+        raise ExtensionError(f"results/{name} is not a complete run: {error}. Complete it or remove it") from None
 
 
 REFERENCES = References(RESULTS)  # all modules of a build use these committed runs

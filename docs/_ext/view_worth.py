@@ -128,8 +128,6 @@ def _names(x: alt.X, y: alt.Y) -> Iterator[Any]:
         {"ms": 0.19, "value": top.high + 0.04, "kind": "WSGI", "text": "WSGI: Granian, uWSGI"},
         {"ms": 0.105, "value": bottom.low - 0.09, "kind": "WSGI", "text": "WSGI: mod_wsgi, behind nginx"},
         {"ms": 0.105, "value": asgi.low - 0.13, "kind": "ASGI", "text": "ASGI: Uvicorn, Granian, Hypercorn, Daphne"},
-        {"ms": 17.0, "value": 0.72, "kind": "ASGI", "text": "few queries"},
-        {"ms": 10.0, "value": 0.55, "kind": "ASGI", "text": "20 to 40 queries"},
     ]
     base = alt.Chart(shared.values(names)).mark_text(align="left", fontSize=11)
     yield base.encode(x=x, y=y, text="text:N", color=_colour())

@@ -118,7 +118,7 @@ def half_a_trial(run):
 def test_incomplete_committed_run_is_refused(results, break_run, said):
     break_run(results / FIRST_LOOK)
     with pytest.raises(ExtensionError, match=rf"results/{FIRST_LOOK} {said}"):
-        print(References(results).studies)
+        print([run.page for runs in References(results).studies.values() for run in runs])
 
 
 def test_value_of_run_matches_summary(roles):

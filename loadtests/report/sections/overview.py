@@ -11,7 +11,7 @@ from loadtests.observe.calibration import spread
 from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
 from loadtests.plan.slices import SLICE_S
-from loadtests.records.run.run_record import OtherClient, OtherHost, ServiceHost
+from loadtests.records.run.run_record import OtherClient, OtherHost, RunRecord, ServiceHost
 from loadtests.report import tables
 from loadtests.report.view import Section, Table
 
@@ -99,7 +99,7 @@ def two_machines(results: Results) -> Iterator[str]:
 
 def _where(results: Results) -> str:
     record = results.record
-    machine = ", ".join([machine_in_short(record.machine), *database_in_short(results)])
+    machine = ", ".join([machine_in_short(record.machine), *database_in_short(record)])
     others = "".join(f" {one}" for one in (*map(_client, record.clients), *map(_service, record.service_hosts)))
     if (servers := record.servers) is None:
         return f"Measured on {machine}.{others}"
@@ -167,9 +167,9 @@ def machine_in_short(machine: Mapping[str, Any]) -> str:
     return ", ".join(part for part in (named[0], cores, *named[1:]) if isinstance(part, str)) or "an unknown machine"
 
 
-def database_in_short(results: Results) -> list[str]:
+def database_in_short(record: RunRecord) -> list[str]:
     """Return a list with ``PostgreSQL`` if DATABASE_URL named a PostgreSQL database, or an empty list for SQLite."""
-    return ["PostgreSQL"] if (results.record.database or "").startswith("postgres") else []
+    return ["PostgreSQL"] if (record.database or "").startswith("postgres") else []
 
 
 def _setups(results: Results) -> Table:
