@@ -25,7 +25,7 @@ REPORT = ("index.rst", "summary.csv", "charts")
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A committed run. Its trials are read and its page is composed when they are needed, because both take long."""
+    """A committed run. Its trials are read and its page is composed on first use, because both take a long time."""
 
     run: Run
 
