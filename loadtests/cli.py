@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from typing import Annotated, Any
@@ -11,7 +10,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from loadtests.commands import (
-    advise,
     capacity,
     check,
     compare,
@@ -30,7 +28,7 @@ from loadtests.commands import (
 )
 from loadtests.commands import list as list_
 from loadtests.commands.console import fail
-from loadtests.errors import NO_ROOM, PROGRAMS, UserError, called, shown
+from loadtests.errors import NO_ROOM, PROGRAMS, UserError, called
 
 
 class _Flags:
@@ -69,7 +67,7 @@ app = typer.Typer(
 )
 # Commands in the order of the help. They import modules when they run, so that `--help` and errors appear immediately.
 PANELS = {
-    "Commands": (run, report, list_, doctor, check, advise, compare, load, capacity),
+    "Commands": (run, report, list_, doctor, check, compare, load, capacity),
     "Advanced": (profile, serve, worker, token, workload, origin),
 }
 for panel, modules in PANELS.items():
@@ -86,11 +84,8 @@ def _general(
     version: Annotated[
         bool, typer.Option("--version", callback=version.show, is_eager=True, help="Show the version and exit.")
     ] = False,
-    node: Annotated[str, typer.Option(metavar="<path>", help="Node.js for load generation. [env var: NODE]")] = "",
 ) -> None:
-    """Apply the options that precede a command."""
-    if node:
-        os.environ["NODE"] = node
+    """Define the option that can replace a command."""
 
 
 def main() -> None:
@@ -99,7 +94,6 @@ def main() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, _interrupt)
     try:
-        _require_no_empty_argument(sys.argv[1:])
         status = app(standalone_mode=False)  # In standalone mode, Typer itself prints errors, on four lines.
         if status == INTERRUPTED:  # Typer returns this status after Ctrl-C, but doesn't print a message.
             fail("interrupted", INTERRUPTED)
@@ -121,20 +115,6 @@ def main() -> None:
         if error.filename is None:  # printing the rest of the output would also fail
             sys.stdout = None
         fail(f"cannot write {error.filename or 'the output'}: {error.strerror}")
-
-
-def _require_no_empty_argument(arguments: list[str]) -> None:
-    """Refuse an empty argument, because it is probably an unset shell variable.
-
-    An empty path would mean the current folder. Options for a body or a message may be empty.
-
-    Raises:
-        UserError: If an argument is empty.
-    """
-    for before, argument in zip([called(), *arguments], arguments, strict=False):
-        option, equals, value = argument.partition("=") if argument.startswith("--") else (before, "=", argument)
-        if equals and not value and not option.startswith(("--body", "--ws-")):
-            raise UserError(f"the argument after {shown(option)} is empty. Pass a value, or leave out the argument")
 
 
 def _interrupt(number: int, frame: object) -> None:

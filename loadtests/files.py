@@ -73,7 +73,7 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def cache() -> Path:
-    """Return the folder of environments, variants of users' projects, and unfinished measurements.
+    """Return the folder of environments, and of variants of users' projects.
 
     Raises:
         UserError: If another user (except root) owns the folder and could change the code that a server imports.

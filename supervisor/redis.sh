@@ -1,7 +1,6 @@
 #!/bin/sh
 # Run Redis for the setups that need it, on a Unix socket in RUN_DIR, without a TCP port or files. If REDIS_URL names
-# another server, don't start one. On a separate machine for services, it listens on BENCH_BIND and BENCH_PORT, and
-# requires PASSWORD_OF_SERVICE.
+# another server, don't start one.
 
 if [ -n "${REDIS_URL:-}" ]; then
     echo "redis.sh: using the Redis at REDIS_URL, so no server is started"
@@ -21,24 +20,6 @@ done
 if ! [ -x "$server" ]; then
     echo "redis.sh: no Redis was found. Set REDIS_URL, install redis-server, or run 'make setup'" >&2
     exit 69
-fi
-
-if [ -n "${PASSWORD_OF_SERVICE:-}" ]; then
-    # All users can see the options of a command, but not its standard input. Clients with the password must not be able
-    # to write outside RUN_DIR or to make this server a replica of another server.
-    exec "$server" - <<CONFIG
-bind $BENCH_BIND
-port $BENCH_PORT
-requirepass $PASSWORD_OF_SERVICE
-rename-command CONFIG ""
-rename-command MODULE ""
-rename-command REPLICAOF ""
-rename-command SLAVEOF ""
-save ""
-appendonly no
-dir $RUN_DIR
-daemonize no
-CONFIG
 fi
 
 exec "$server" --port 0 --unixsocket "$RUN_DIR/redis.sock" --unixsocketperm 700 \

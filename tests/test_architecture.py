@@ -9,19 +9,6 @@ from loadtests.files import ROOT
 
 LONGEST = 500  # lines of a file
 GENERATED = {"package-lock.json"}
-# Several modules share each of these names, because they implement different aspects of the same feature.
-SHARED = {
-    "base",  # the common code of the modules in a folder
-    "capacity", "journey", "latency", "throughput",  # a kind of test: definition, search, report and chart
-    "recovery", "deployment", "stream",
-    "connect", "echo", "echo_throughput", "broadcast", "idle",  # more kinds of tests; layers also have an echo
-    "connect_capacity", "echo_capacity", "broadcast_capacity", "journey_capacity",  # kinds of searches
-    "advise", "check", "doctor", "load", "run", "worker",  # a command, and its implementation
-    "advice", "cost", "requests", "sweep", "verdicts",  # a finding or plan, and its section and chart
-    "trial",  # how a trial runs, and its record
-    "page", "templates",  # pages of reports, and pages of profiles
-    "dry_run", "progress",  # the printed text, and its content
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +54,3 @@ def test_class_names_are_unique():
         for name in re.findall(r"^class ([A-Z]\w*)", file.read_text(encoding="utf-8"), re.MULTILINE):
             found.setdefault(name, []).append(str(file.relative_to(ROOT)))
     assert {name: where for name, where in found.items() if len(where) > 1} == {}
-
-
-def test_module_names_are_unique():
-    found = {}
-    for file in sorted((ROOT / "loadtests").rglob("*.py")):
-        if file.stem not in ("__init__", "sitecustomize"):
-            found.setdefault(file.stem, []).append(str(file.relative_to(ROOT)))
-    assert {name: where for name, where in found.items() if len(where) > 1 and name not in SHARED} == {}

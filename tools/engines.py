@@ -5,7 +5,7 @@ figure is the median over the rounds:
 
 - the highest rate over 10 kept-alive connections (``ceiling_rate``)
 - the accuracy of an engine at 6,000 requests per second
-- the highest rates of openloop over WebSockets, with and without masks, and its results with 20,000 deliveries per
+- the highest rates of openloop over WebSockets, and its results with 20,000 deliveries per
   second to 5,000 connections
 
 The program prints JSON. CPU figures are shares of one core. Run the program on an idle machine, because other load on
@@ -109,7 +109,6 @@ def _websocket_loads(url: str, core: int, seconds: float, connections: int) -> d
     rooms = Conversation("broadcast", receivers=connections, rooms=connections // ROOM)
     return {
         "echo": load(Conversation("echo"), connections=ECHO_CONNECTIONS),
-        "echo without masks": load(Conversation("echo", masking=False), connections=ECHO_CONNECTIONS),
         "broadcast": load(Conversation("broadcast", receivers=RECEIVERS), connections=PUBLISHERS),
         "many connections": load(rooms, rate=DELIVERIES_PER_S / ROOM, connections=1),
     }

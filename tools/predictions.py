@@ -26,7 +26,7 @@ from statistics import mean
 from loadtests import setups
 from loadtests.analyse import cost_model as models
 from loadtests.analyse.results import Results
-from loadtests.plan.kinds.requests import RPS, THROUGHPUT
+from loadtests.plan.kinds.requests import RPS, Throughput
 from loadtests.records.run.folder import Run
 
 COLUMNS = ("page", "baseline_ms", "setup", "interface", "predicted", "many_queries")
@@ -63,7 +63,7 @@ def errors(rows: Iterable[dict[str, str]], runs: dict[str, Path]) -> Iterator[st
 def _measured(results: Results, setup: str) -> float | None:
     """Return the throughput relative to the baseline in the first throughput test, or None if either is missing."""
     labels = {entry.setup: entry.label for entry in reversed(results.study.entries)}
-    test = next(test.name for test in results.tests if test.kind is THROUGHPUT)
+    test = next(test.name for test in results.tests if test.kind is Throughput)
     both = [results.estimate(labels.get(name, ""), test, RPS.name) for name in (setup, models.BASELINE)]
     return None if both[0] is None or both[1] is None else both[0].value / both[1].value
 

@@ -90,7 +90,7 @@ def main(
     require_within("--seconds", seconds, 0.1, 600)
     counts = [int(count) for count in setups.split(",")]
     for count in counts:
-        require_within("--setups", count, study.MIN_AT_ONCE, study.MAX_TRIALS)
+        require_within("--setups", count, 2, study.MAX_TRIALS)
     files.make_folder(output)
     files.require_writable(output / NAME)
     values = [value for count in counts for value in measured(count, blocks, seconds)]
@@ -105,7 +105,7 @@ def main(
 def measured(count: int, blocks: int, seconds: float) -> Iterator[Value]:
     """Run a study of ``count`` setups, and yield the values of its valid trials."""
     execution = prepare(_study(count, blocks, seconds), RunOptions())
-    if execution.study.at_once or not execution.study.interleave:
+    if not execution.study.interleave:
         raise UserError(f"the free memory can't hold {count} setups. Use a smaller number in --setups")
     execution = dataclasses.replace(execution, interleaved=alternating)
     carry_out(execution, anyway=True)

@@ -24,7 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 from loadtests.formatting import closed, number
 from loadtests.report.charts import palette, shared
 from loadtests.report.formats import drawing, render
-from loadtests.report.leading_counts import in_words
+from loadtests.report.tables import in_words
 
 FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
 HEADINGS = ("your case", "use", "avoid", "effect (95% interval, adjusted at most within its run)", "evidence")
@@ -96,7 +96,7 @@ def rows() -> tuple[Row, ...]:
 
 def chart(row: Chart) -> tuple[str, str]:
     """Return the chart as SVG, and its description. Each setup has a bar with an interval, coloured by interface."""
-    panels = [(panel, shared.clamp(list(_bars(panel)), "value")) for panel in row.panels]
+    panels = [(panel, list(_bars(panel))) for panel in row.panels]
     interfaces = list(dict.fromkeys(bar["interface"] for _, bars in panels for bar in bars))
     known = [name for name in palette.KINDS if name in interfaces]
     colour = alt.Color(
@@ -106,7 +106,7 @@ def chart(row: Chart) -> tuple[str, str]:
         legend=alt.Legend(orient="bottom", columns=3) if len(known) > 1 else None,
     )
     drawn = [_panel(bars, panel.title, row.axis if panel is row.panels[-1] else None, colour) for panel, bars in panels]
-    spec = shared.finish(shared.stacked(drawn, 22), row.finding, [], [])
+    spec = shared.finish(shared.stacked(drawn, 22), row.finding, [])
     spec["config"]["title"]["fontSize"] = 13
     words = [f"{panel.title} {bar['label']} {bar['text']}".strip() for panel, bars in panels for bar in bars]
     return render.svg(spec), f"{row.finding} ({row.axis}): {'; '.join(words)}"
@@ -136,21 +136,17 @@ def _bars(panel: Panel) -> Iterator[dict[str, Any]]:
 
 def _panel(bars: list[dict[str, Any]], title: str, axis: str | None, colour: alt.Color) -> Any:
     bars = [{**bar, "end": bar.get("high", bar["value"])} for bar in bars]
-    scale = alt.Scale(domain=[0, max(bar["end"] for bar in bars) * ROOM_OF_TEXT], nice=False)
+    domain = shared.scale_for(bars, kind="linear")["domain"]
+    scale = alt.Scale(domain=[0, domain[1] * ROOM_OF_TEXT], nice=False, clamp=True)
     x = alt.X("value:Q", scale=scale, title=axis, axis=alt.Axis(grid=True, tickCount=4))
     base = shared.described(bars).encode(y=alt.Y("label:N", sort=[bar["label"] for bar in bars], title=None, axis=None))
     names = base.mark_text(align="left", dy=-BELOW, fontSize=12).encode(x=alt.value(0), text="label:N")
     drawn = base.mark_bar(height=BAR, yOffset=BELOW).encode(x=x, color=colour)
     rules = base.transform_filter("isValid(datum.high)").mark_rule(strokeWidth=2, color=palette.INK, yOffset=BELOW)
     intervals = rules.encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-    arrows = shared.arrows(base, scale, alt.ColorValue(palette.INK))
-    for arrow in arrows:
-        arrow.mark.yOffset = BELOW
     figures = base.mark_text(align="left", dx=6, dy=BELOW).encode(x=alt.X("end:Q", scale=scale), text="text:N")
     heading = {"title": shared.heading(title)} if title else {}
-    return alt.layer(drawn, intervals, *arrows, names, figures).properties(
-        width=WIDTH, height=ROW * len(bars), **heading
-    )
+    return alt.layer(drawn, intervals, names, figures).properties(width=WIDTH, height=ROW * len(bars), **heading)
 
 
 class AdviceDirective(SphinxDirective):

@@ -51,7 +51,7 @@ def unfit(role: str, request: str) -> str | None:
         return "lost deliveries need a comparison. Add 'against SETUP'"
     if role == "lost" and not loss_test(results, parts["label"], parts["other"], parts["test"]).is_significant:
         return "no significant difference in lost deliveries"
-    if (results.record.database or "").startswith("postgres") and not results.record.service_hosts:
+    if (results.record.database or "").startswith("postgres"):
         return "the run's PostgreSQL wasn't pinned to cores"
     name = parts["metric"] or results.test(parts["test"]).judged[0].name
     labels = (

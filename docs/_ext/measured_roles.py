@@ -40,7 +40,7 @@ from scipy import stats
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
-from loadtests.analyse.compare.within import Comparison, Family, compare
+from loadtests.analyse.compare.within import Comparison, compare
 from loadtests.analyse.overload import failed_share, lost_share
 from loadtests.analyse.results import Results
 from loadtests.formatting import interval, number, ratio, ratio_interval
@@ -52,7 +52,7 @@ from loadtests.plan.kinds.requests import CAPACITY
 from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
 from loadtests.plan.trial_count import TrialCount
 from loadtests.records.trial import Trial
-from loadtests.report import leading_counts, verdict_text
+from loadtests.report import tables, verdict_text
 
 SHORT = {metric.short: metric.name for metric in TIMES}
 SHORT |= {"cpu": CPU.name, "capacity": CAPACITY.name, "memory": MEMORY_SETTLED.name}
@@ -173,7 +173,7 @@ class ColumnRole(OfRun):
         value = self._counted.over(results.cells[request["label"], request["test"]].valid)
         if value is None:
             raise LookupError(f"no valid trial contains {self._counted.name!r}")
-        return leading_counts.in_words(value)
+        return tables.in_words(value)
 
 
 class ShareRole(Figure):
@@ -221,7 +221,7 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
         own = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
         standings, delta = results.standings, results.study.delta
         # Compare the observations of all setups, because the estimate of the noise uses them.
-        every = compare(own, other, delta, standings=standings, family=Family([label]))
+        every = compare(own, other, delta, standings=standings, candidates=[label])
         found = next((one for one in every if one.informative), None)
     if found is None:
         raise LookupError(f"no block of the run contains {metric} for both {label} and {other}")

@@ -16,7 +16,7 @@ import view_worth
 from reference_runs import REFERENCES, References
 
 from loadtests.analyse import cost_model
-from loadtests.report.formats import brief
+from loadtests.report.formats import terminal
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 CHART = advice.FILE.with_suffix(".svg")
@@ -37,7 +37,7 @@ def answer(study: str, references: References) -> str:
     """Return the output of ``report`` for the newest reference run of a study."""
     references.newest(study)
     [run, *_] = references.studies[study]
-    lines = brief.lines(run.page, f"results/{run.name}/report.html")
+    lines = terminal.lines(run.page, f"results/{run.name}/report.html")
     return "".join(f"{line.plain}\n" for line in lines)
 
 

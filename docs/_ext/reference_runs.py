@@ -83,7 +83,9 @@ class Reference:
 
     @property
     def verdict(self) -> str:
-        """A line with the run's result: a sweep's advice, otherwise the first certain answer, or the first answer."""
+        """A line with the result: setups that can't sustain a load, a sweep's advice, or the first certain answer."""
+        if overloads := [one for one in self.page.top.failed if one.startswith("Cannot sustain the load")]:
+            return overloads[0]
         found = self.page.findings
         certain = found if self.results.study.sweep else [one for one in found if one.certain]
         best = [*certain, *found][0]

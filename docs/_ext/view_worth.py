@@ -43,7 +43,7 @@ def title() -> str:
 
 def chart() -> tuple[str, str]:
     """Return the chart as SVG, and its description."""
-    spec = shared.finish(shared.stacked([_curves(), _views()], 8), title(), [], [])
+    spec = shared.finish(shared.stacked([_curves(), _views()], 8), title(), [])
     spec["config"]["title"]["fontSize"] = 13
     words = [
         f"{label} {', '.join(f'{ratio(model().relative(label, ms).value)} at {ms:g} ms' for ms in COLUMNS_MS)}"

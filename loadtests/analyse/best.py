@@ -68,13 +68,6 @@ def places(
     }
 
 
-def ranked(samples: Mapping[str, Sample], more_is_better: bool) -> list[str]:
-    """Return the cells that have a value, starting with the best cell."""
-    known = {label: sample for label, sample in samples.items() if sample}
-    effects = dict(zip(known, _effects(known), strict=True)) if known else {}
-    return sorted(known, key=lambda label: float(effects[label]), reverse=more_is_better)
-
-
 def _ahead(row: Row, sign: float, error: float) -> tuple[Array, Array]:
     """Return the lower and the upper limits of the differences between cells, each as a matrix.
 

@@ -32,8 +32,6 @@ from loadtests.plan.entries import alike
 from loadtests.plan.kinds.requests import RPS
 
 BASELINE = "gunicorn-gthread"
-# Two runs on the same machine differ by up to this factor, even after the correction with the calibration loop.
-SPEED_ERROR = 1.3
 SHIPPED = ROOT / "loadtests" / "analyse" / "reference_costs.json"
 
 

@@ -53,12 +53,6 @@ class Interval:
     method: str
 
 
-def simultaneous(samples: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> list[Interval]:
-    """Return an interval for the mean of each sample. All intervals hold simultaneously with ``confidence``."""
-    error_each = (1 - confidence) / max(1, len(samples))
-    return [by_itself(sample, error_each) for sample in samples]
-
-
 def alone(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """Return the unadjusted interval for the mean of one sample."""
     return by_itself(values, 1 - confidence)

@@ -129,20 +129,9 @@ class Reason(Enum):
         f"other load used more than {OTHERS_CPU_DOUBTFUL:.0%} of the servers' cores (steal included)",
         "Stop other programs, or add blocks. If it is steal, choose a machine whose cores are not shared.",
     )
-    service_swapped = (
-        MACHINES,
-        "memory was swapped on a service's host",
-        "Close other programs on that host, or turn swap off (swapoff -a) during a run.",
-    )
-    service_taken = (
-        MACHINES,
-        f"other load used more than {OTHERS_CPU_INVALID:.0%} of the cores of a service's host (steal included)",
-        "Stop other programs on that host. If it is steal, choose a machine whose cores are not shared.",
-    )
     machine_disturbed = (
         DOUBTFUL,
-        f"other load used more than {OTHERS_CPU_DOUBTFUL:.0%} of the generator's core, or of the cores of a service's "
-        "host (steal included)",
+        f"other load used more than {OTHERS_CPU_DOUBTFUL:.0%} of the generator's core (steal included)",
         "Stop other programs on that host, or add blocks. If it is steal, choose a machine whose cores are not shared.",
     )
     frequency_changed = (

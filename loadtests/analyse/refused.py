@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
@@ -67,11 +66,7 @@ def no_journey(results: Sequence[Result]) -> str:
     result = walked[0][0]
     if result.examples:
         return f"no user completed a journey. First failure: {next(iter(result.examples.values()))}"
-    times = {one.name: one.response_time_ms["p50"] for one in result.requests if one.planned}
-    name, slowest_ms = max(times.items(), key=lambda one: one[1] or math.inf, default=("", None))
-    took = f"took {slowest_ms:,.0f} ms" if slowest_ms else "had no answer"
-    step = f": the slowest step, {name}, {took}" if name else ""
     return (
-        f"no user completed a journey in {result.duration_s:.3g} s{step}. Measure for longer than a journey takes "
-        "(without --quick), or with fewer users"
+        f"no user completed a journey in {result.duration_s:.3g} s. Measure for longer than a journey takes (without "
+        "--quick), or with fewer users"
     )

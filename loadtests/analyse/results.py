@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from loadtests.analyse import readings
-from loadtests.analyse.compare.within import Comparison, Estimate, Family, NoiseFloor, compare, estimates, noise_floors
+from loadtests.analyse.compare.within import Comparison, Estimate, NoiseFloor, compare, estimates, noise_floors
 from loadtests.analyse.intervals import CONFIDENCE, CONFIDENCE_OF_LOOKS
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.overload import Standing, standing
@@ -143,8 +143,7 @@ class Results:
             copy = self.aa_copy if baseline == self.baseline and self.aa_copy not in candidates else None
             share = len(candidates) / len(pairs)
             own = confidence if share == 1 else 1 - (1 - confidence) * share
-            family = Family(candidates, own)
-            found += compare(observations, baseline, self.study.delta, copy, self.standings, family)
+            found += compare(observations, baseline, self.study.delta, copy, self.standings, candidates, own)
         return [dataclasses.replace(one, family=len(found)) for one in found]
 
     @cached_property

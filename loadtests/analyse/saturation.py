@@ -50,4 +50,4 @@ def is_lower_bound(test: Test, trials: Sequence[Trial]) -> bool:
     if any(trial.generator_limits for trial in trials):
         return True
     shares = [share for trial in trials if (share := busy_share(trial)) is not None]
-    return not test.waits and bool(shares) and median(shares) < FULL
+    return not test.waits_on_purpose and bool(shares) and median(shares) < FULL

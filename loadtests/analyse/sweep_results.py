@@ -73,24 +73,14 @@ class SweepResults:
                 most[label] = max(most.get(label, 0.0), estimate.value)
         return most
 
-    @property
-    def halved(self) -> bool:
-        """Whether ``advise`` measured the cells in rounds (a search by halving)."""
-        return self.results.record.advice is not None
-
     def looks_best(self, measure: Measure) -> str | None:
         """Return the cell that looks best, or None if no cell has a figure."""
         return next((label for label, place in self.places[measure].items() if place.ratio == 1), None)
 
     @property
     def knows_noise(self) -> bool:
-        """Whether the noise of all cells is known.
-
-        The noise isn't known with a single block, or after a search by halving, which measures bad cells less often.
-        """
-        return not self.halved and all(
-            0 < place.worst < float("inf") for cells in self.places.values() for place in cells.values()
-        )
+        """Whether the noise of all cells is known. It isn't known with a single block."""
+        return all(0 < place.worst < float("inf") for cells in self.places.values() for place in cells.values())
 
     @property
     def known_measures(self) -> list[Measure]:
@@ -121,14 +111,6 @@ class SweepResults:
             return self.within_noise[0]
         enough = min(self.memory[label] for label in known) * (1 + self.results.study.delta)
         return next(label for label in known if self.memory[label] <= enough)
-
-    @property
-    def advised(self) -> str | None:
-        """The cell that a search by halving selected, or ``choice`` in other sweeps."""
-        advice = self.results.record.advice
-        if advice is None:
-            return self.choice
-        return advice.outcome.pick if advice.outcome else None
 
     def words(self, label: str) -> str:
         return self.sweep.words(self.env[label])

@@ -38,9 +38,9 @@ def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[
     if stray:
         yield Reason.stray_deliveries.flag(plural(stray, "time"))
     if evidence.processes_died:
-        yield Reason.process_died.flag("; ".join([plural(evidence.processes_died, "time"), *_journeys_lost(result)]))
+        yield Reason.process_died.flag(plural(evidence.processes_died, "time"))
     if evidence.service_failed:
-        yield Reason.service_failed.flag("; ".join(_journeys_lost(result)))
+        yield Reason.service_failed.flag()
     if evidence.recovered is False:
         yield Reason.did_not_recover.flag()
     if evidence.connection_lost:
@@ -61,17 +61,10 @@ def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[
         yield Reason.swapped.flag(plural(evidence.swapped_pages, "page"))
     yield from _other_load(evidence)
     yield from _other_hosts(evidence.other_hosts)
-    yield from _frequency(evidence)
+    if evidence.frequency_change is not None and abs(evidence.frequency_change) > limits.FREQUENCY_CHANGE:
+        yield Reason.frequency_changed.flag(f"{evidence.frequency_change:+.0%}")
     if evidence.shared_core:
         yield Reason.shared_core.flag()
-
-
-def _journeys_lost(result: Result | None) -> Iterator[str]:
-    """Describe the share of journeys that ended early, if any journey ended."""
-    journeys = result.journeys if result else None
-    if journeys is not None and (ended := journeys.completed + journeys.broken_off):
-        broken = journeys.broken_off
-        yield f"{broken:,} of {plural(ended, 'journey')} ended early, {percent(broken / ended)}"
 
 
 def _send_lag(result: Result | None) -> Iterator[Flag]:
@@ -102,34 +95,12 @@ def _loop(result: Result | None) -> Iterator[Flag]:
 
 
 def _other_hosts(hosts: Iterable[HostConditions]) -> Iterator[Flag]:
-    """Flag other load on client hosts, and other load and swapping on service hosts.
+    """Flag other load on client hosts.
 
-    Other load on client hosts only makes a trial doubtful, because the scheduling delay that it causes has its own
-    flag.
+    It only makes a trial doubtful, because the scheduling delay that it causes has its own flag.
     """
-    services = [one for one in hosts if not one.generates]
-    if swapped := [f"{plural(one.swapped_pages, 'page')} on {one.called}" for one in services if one.swapped_pages]:
-        yield Reason.service_swapped.flag(series(swapped))
-    if busy := [one for one in services if one.other_load > limits.OTHERS_CPU_INVALID]:
-        yield Reason.service_taken.flag(_shares(busy))
-    if disturbed := [one for one in hosts if one.other_load > limits.OTHERS_CPU_DOUBTFUL and one not in busy]:
-        yield Reason.machine_disturbed.flag(_shares(disturbed))
-
-
-def _shares(machines: Iterable[HostConditions]) -> str:
-    return series([f"{one.other_load:.0%} on {one.called}" for one in machines])
-
-
-def _frequency(evidence: Evidence) -> Iterator[Flag]:
-    services = [(one.frequency_change, f" on {one.called}") for one in evidence.other_hosts if not one.generates]
-    changes = [(evidence.frequency_change, ""), *services]
-    figures = [
-        f"{change:+.0%}{where}"
-        for change, where in changes
-        if change is not None and abs(change) > limits.FREQUENCY_CHANGE
-    ]
-    if figures:
-        yield Reason.frequency_changed.flag(series(figures))
+    if disturbed := [one for one in hosts if one.other_load > limits.OTHERS_CPU_DOUBTFUL]:
+        yield Reason.machine_disturbed.flag(series([f"{one.other_load:.0%} on {one.called}" for one in disturbed]))
 
 
 def _other_load(evidence: Evidence) -> Iterator[Flag]:

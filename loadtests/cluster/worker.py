@@ -1,26 +1,21 @@
-"""Run part of a load as a Locust worker: ``python -m loadtests.cluster.worker [PORT]``.
+"""Run part of a load as a Locust worker.
 
-The worker runs one load program, either an injector of users, or the generator (generator/main.js) as a child process.
-It forwards messages between this program and the harness. The messages pass through Locust's master.
+A user, Compose or Kubernetes starts the worker with ``python -m loadtests worker``. The harness starts it over SSH with
+``python -m loadtests.cluster.worker PORT``, and sends it a line of JSON with the ``token`` of the cluster and the
+``name`` of the worker. Such a worker locks its machine, so that no other run can use it, and exits when its standard
+input closes.
 
-The first line of input is JSON:
+The worker connects to Locust's master, and reports itself with the event ``here``. It runs one load program at a time,
+either an injector of users or the generator (generator/main.js), as a child process on a core. The worker answers these
+messages, and forwards all other messages to the load program:
 
-* ``token``: the secret of the cluster.
-* ``number``: the number of this worker in the cluster.
-* ``program``: the load program.
-* ``port``: the port of the master on this machine. The ``PORT`` argument overrides it.
-* ``core``: the core for the load program.
-* ``apart``: whether the harness runs on another machine. In that case the worker uses the last core, reports the
-  digests of its files, and locks this machine, so that no other run can use it.
-
-The worker answers these messages with an ``answer`` event and forwards most other messages to the load program:
-
+* ``carry``: ends the load program, and selects the program with this name, or no program if the name is empty.
 * ``look``: returns the monotonic clock of this machine in milliseconds.
 * ``spin``: returns the seconds that a fixed amount of CPU work takes.
 * ``prove``: checks the connection to the servers. The value contains the arguments of ``loadtests.hosts.network.look``.
+* ``end``: ends the worker. The value is an error message, or empty.
 
-The worker and its load program exit when standard input closes. They also exit when the master is silent for too long.
-In the second case, the worker first saves the unfinished measurements to a file in the cache folder.
+The worker and its load program also exit when the master is silent for too long.
 """
 
 from __future__ import annotations
@@ -32,7 +27,6 @@ import logging
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -45,29 +39,25 @@ from locust import runners
 from locust.env import Environment
 
 from loadtests.cluster.keys import secure_worker
-from loadtests.cluster.master import HERE, LONGEST, TO_HARNESS, TO_WORKER
+from loadtests.cluster.master import TO_HARNESS, TO_WORKER
 from loadtests.engines import locust, node
 from loadtests.errors import UserError
-from loadtests.files import ROOT, cache, make_folder
+from loadtests.files import ROOT
 from loadtests.hosts import deploy, network, wire
 from loadtests.hosts.agent.core_watch import CoreWatch
 from loadtests.hosts.agent.lock import exclusive
-from loadtests.journeys.injector.process import Injecting, open_as_many_files_as_allowed
 from loadtests.observe import calibration, cores, machine
 
 FREE_WITHIN_S = 30.0  # an earlier worker may still be ending its processes
-REACHED_WITHIN_S = 10
-KEPT_FOR_S = 7 * 24 * 3600.0
-KEPT_WITHIN_S = 2.0  # the time to collect the measurements after the connection to the master is lost
+MASTER_WITHIN_S = 300  # the master may be started after the worker
 Event = dict[str, Any]
-Say = Callable[[Event], None]
 
 
 class Generating:
     """Run a load program (the generator or an injector) on a core, and call ``say`` with its events."""
 
-    def __init__(self, program: str, core: int | None, say: Say) -> None:
-        command, cwd = [sys.executable, "-m", locust.INJECTOR], ROOT
+    def __init__(self, program: str, core: int, say: Callable[[Event], None]) -> None:
+        command, cwd = locust.COMMAND, ROOT
         if program == node.PROGRAM:
             command, cwd = node.command(), node.GENERATOR
         with cores.pinned(core):
@@ -87,14 +77,13 @@ class Generating:
             self._popen.stdin.write(json.dumps(message).encode() + b"\n")
             self._popen.stdin.flush()
 
-    def _read(self, say: Say) -> None:
+    def _read(self, say: Callable[[Event], None]) -> None:
         for line in self._popen.stdout or ():
             if self._ended:
                 return
             event = json.loads(line)
             if event["event"] == "ready":
-                node.demote(event.get("helpers", []))  # a harness on another machine can't demote these threads
-                event["helpers"] = []
+                node.demote(event.pop("helpers", []))  # a harness on another machine can't demote these threads
             say(event)
         if (status := self._popen.wait()) < 0 and not self._ended:
             print(f"the load generator stopped: killed by signal {-status}", file=sys.stderr)
@@ -103,77 +92,41 @@ class Generating:
 
 
 class Carrier:
-    """Forward messages between the master and a load program on a core.
+    """Forward messages between the master and a load program."""
 
-    An injector runs in this process if ``inside`` is set, or else in a child process.
-    """
-
-    def __init__(self, runner: Any, program: str, core: int | None, inside: bool = True) -> None:
-        self._runner, self._inside = runner, inside
+    def __init__(self, runner: Any) -> None:
+        self._runner = runner
         self._inbox: Queue[str] = Queue()
-        self._kept: Queue[Event] | None = None
-        self._program: Generating | Injecting | None = None
-        self._begun: dict[str, Event] = {}  # for each load without a result, the last message that started the load
-        self.take(program, core)
+        self._program: Generating | None = None
+        self._take("", -1)
         runner.register_message(TO_WORKER, lambda environment, msg: self._inbox.put(msg.data))
 
-    def take(self, program: str, core: int | None) -> None:
+    def carry(self, name: str) -> None:
+        """Report that the worker is ready, and process the harness's messages until this process ends."""
+        files = deploy.digests(ROOT, deploy.of_load())
+        about = {"name": name, "files": files, "boot": machine.boot(), "machine": machine.describe()}
+        self._say({"event": "here", "value": about})
+        for text in self._inbox:
+            self._do(json.loads(text))
+
+    def _take(self, program: str, core: int) -> None:
         """End the previous load program, and select the next program, which isn't started until its first load.
 
         Args:
             program: The name of the program, or an empty string for no program.
-            core: The core for the program. If the core is None, the program isn't pinned, and this machine's last core
-                is calibrated and observed.
+            core: The program's core, which is also calibrated and observed. If this machine doesn't have the core, or
+                the number is negative, the n-th core from the end is used.
         """
-        if isinstance(self._program, Generating):
+        if self._program is not None:
             self._program.end()
-        self._program, self._begun = None, {}
-        self._kind, self._pinned, self._core = program, core, cores.all_of()[-1] if core is None else core
+        allowed = cores.all_of()
+        self._core = core if core in allowed else allowed[core % len(allowed)]
         self._watch = CoreWatch(self._core)
-
-    def carry(self) -> None:
-        """Process the harness's messages until this process ends."""
-        for text in self._inbox:
-            self._do(json.loads(text))
-
-    def keep(self) -> str:
-        """End the loads that have no result yet, and save their measurements to a file in the cache folder.
-
-        The worker calls this method when the master is gone. The method also removes saved files that are older than a
-        week.
-
-        Returns:
-            The path of the file, or an empty string if there is no measurement.
-        """
-        if self._program is None or not self._begun:
-            return ""
-        self._kept = Queue()
-        self._program.write({"stop": True})
-        parts = self._heard("over", 1)
-        for name in filter(None, self._begun):
-            self._program.write({"load": name, "close": True})
-        parts += self._heard("result", len(self._begun))
-        folder = cache() / "load-parts"
-        make_folder(folder)
-        for old in folder.iterdir():
-            if old.stat().st_mtime < time.time() - KEPT_FOR_S:
-                old.unlink(missing_ok=True)
-        with tempfile.NamedTemporaryFile("w", suffix=".json", dir=folder, delete=False) as file:
-            json.dump({"loads": list(self._begun.values()), "events": parts}, file)
-        return file.name
-
-    def _heard(self, last: str, times: int) -> list[Event]:
-        """Return the program's events until ``last`` has occurred ``times`` times or KEPT_WITHIN_S has passed."""
-        assert self._kept is not None
-        heard: list[Event] = []
-        with gevent.Timeout(KEPT_WITHIN_S, False):
-            while sum(event["event"] == last for event in heard) < times:
-                heard.append(self._kept.get())
-        return heard
+        self._kind, self._program = program, None
 
     def _do(self, message: Event) -> None:
         if "carry" in message:
-            self.take(message["carry"], _own_core(message))
+            self._take(message["carry"], message["core"])
             self._say({"event": "carries"})
         elif "end" in message:
             print(message["end"] or "the run has ended", file=sys.stderr)
@@ -188,118 +141,57 @@ class Carrier:
                 self._answer(dataclasses.asdict(network.look(*given)))
             except UserError as error:
                 self._say({"event": "answer", "why": str(error)})
-        else:
+        elif self._kind:
             self._watch.on_message(message)
-            self._program = self._program or self._start()
-            if "slice" in message or "start" in message:
-                self._begun[message.get("load", "")] = message
-            elif "close" in message:
-                self._begun.pop(message["load"], None)
+            self._program = self._program or Generating(self._kind, self._core, self._on_event)
             self._program.write(message)
 
-    def _start(self) -> Generating | Injecting:
-        if self._inside and self._kind == locust.PROGRAM:
-            return Injecting(lambda event, **values: self._on_event({"event": event, **values}))
-        return Generating(self._kind, self._pinned, self._on_event)
-
     def _on_event(self, event: Event) -> None:
-        if self._kept is not None:
-            self._kept.put(event)
-            return
-        if self._kind != locust.PROGRAM:
-            self._watch.on_event(event)
-        elif event["event"] == "result":  # checking the core earlier would delay answers
-            self._watch.on_event({"event": "over"})
-            self._watch.on_event(event)
-            self._begun.clear()
+        self._watch.on_event(event)
         self._say(event)
 
     def _answer(self, value: object) -> None:
         self._say({"event": "answer", "value": value})
 
     def _say(self, event: Event) -> None:
-        text = json.dumps(event)
-        if len(text) > LONGEST:  # the master would drop the message, and the harness would wait for an answer
-            megabytes, most = len(text) // 2**20, wire.MAX_BYTES // 2**20
-            too_much = f"the event {event['event']} is {megabytes} MB; at most {most} MB are allowed"
-            text = json.dumps({"event": "nonsense", "value": too_much})
-        self._runner.send_message(TO_HARNESS, text)
+        self._runner.send_message(TO_HARNESS, json.dumps(event))
 
 
-def connected(host: str, port: int, why: str) -> Any:
-    """Connect to the master as a Locust worker.
-
-    Args:
-        host: The master's host.
-        port: The master's port.
-        why: The probable reason for a failure, which the error message contains.
+def join(host: str, port: int, token: str, name: str) -> None:
+    """Connect to the master, take part in its run until the run ends, and then end this process.
 
     Raises:
-        UserError: If no master answers.
+        UserError: If no master answers in time.
     """
+    logging.getLogger("locust").setLevel(logging.CRITICAL)
+    secure_worker(token)
     runners.MASTER_HEARTBEAT_TIMEOUT = int(wire.SILENCE_S)
-    runners.CONNECT_TIMEOUT, runners.CONNECT_RETRY_COUNT = 1, REACHED_WITHIN_S
+    runners.CONNECT_TIMEOUT, runners.CONNECT_RETRY_COUNT = 1, MASTER_WITHIN_S
+    print(f"Waiting up to {MASTER_WITHIN_S} s for a run with this token at {host}:{port}.", file=sys.stderr)
     try:
         runner: Any = Environment().create_worker_runner(host, port)
     except ConnectionError:
-        raise UserError(f"no master answered within {REACHED_WITHIN_S} s: {why}") from None
+        raise UserError(f"no master with this token answered at {host}:{port} within {MASTER_WITHIN_S} s") from None
     runner.last_heartbeat_timestamp = time.time()  # measure the master's silence from now on
-    return runner
-
-
-def _own_core(message: Event) -> int:
-    """Return the core in the harness's message if this machine has that core, or else the n-th core from the end."""
-    allowed, core = cores.all_of(), int(message.get("core", -1))
-    return core if core in allowed else allowed[-1 - message.get("nth", 0) % len(allowed)]
-
-
-def carry(first: Event) -> None:
-    """Take part in a cluster until the process ends.
-
-    Raises:
-        UserError: If another run has locked this machine, or no master answers.
-    """
-    with contextlib.ExitStack() as stack:
-        about: Event = {}
-        core = first.get("core")
-        if first["apart"]:
-            stack.enter_context(exclusive(FREE_WITHIN_S))
-            files = deploy.digests(ROOT, list(deploy.read_marker(ROOT.parent).files))
-            about = {"files": files, "boot": machine.boot(), "machine": machine.describe()}
-            core = cores.all_of()[-1]
-        if first["program"] == locust.PROGRAM:
-            stack.enter_context(cores.pinned(core))  # also pins the threads that Locust starts
-            open_as_many_files_as_allowed()
-        secure_worker(first["token"])
-        runner = connected(
-            "127.0.0.1", first["port"], "check that sshd on this machine allows port forwarding (AllowTcpForwarding)"
-        )
-        take_part(runner, Carrier(runner, first["program"], core), first["number"], about)
-
-
-def take_part(runner: Any, carrier: Carrier, number: int | None, about: Event) -> None:
-    """Report that the worker is ready, and forward messages until the process ends."""
-    gevent.spawn(_end_without, runner, carrier)
-    runner.send_message(HERE, {"number": number, "text": json.dumps({"event": "here", "value": about})})
-    carrier.carry()
+    print("Connected to the run. The worker stops when the run ends.", file=sys.stderr)
+    gevent.spawn(_end_without, runner)
+    try:
+        Carrier(runner).carry(name)
+    except Exception:
+        traceback.print_exc()
+        end(1)
 
 
 def main() -> None:
-    """Run part of a load until the harness or the master is gone."""
-    logging.getLogger("locust").setLevel(logging.CRITICAL)
-    os.dup(1)  # keeps standard output open until this process has ended
-    os.dup2(2, 1)
-    given = FileObject(os.dup(0), "rb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # reading could block if a child process shared the input
-    port = {"port": int(sys.argv[1])} if len(sys.argv) > 1 else {}
-    line = given.readline()
+    """Run part of a load for the harness that started this process over SSH."""
+    given = FileObject(0, "rb", closefd=False)
+    first = json.loads(given.readline())
     gevent.spawn(_end_with, given)
     try:
-        carry({**json.loads(line), **port})
-    except (UserError, wire.NotAMessage) as error:
+        with exclusive(FREE_WITHIN_S):
+            join("127.0.0.1", int(sys.argv[1]), **first)
+    except UserError as error:
         print(error, file=sys.stderr)
-    except Exception:
-        traceback.print_exc()
     end(1)
 
 
@@ -308,14 +200,9 @@ def _end_with(given: FileObject) -> None:
     end(0)
 
 
-def _end_without(runner: Any, carrier: Carrier) -> None:
+def _end_without(runner: Any) -> None:
     runner.greenlet.join()
-    why = "lost the connection to the master"
-    try:
-        kept = carrier.keep()
-    except (OSError, UserError) as error:
-        kept, why = "", f"{why}; the unfinished measurements are lost: {error}"
-    print(f"{why}. Saved the unfinished measurements to {kept}" if kept else why, file=sys.stderr)
+    print("lost the connection to the master", file=sys.stderr)
     end(1)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from loadtests.commands import completion
 from loadtests.commands.console import data, fail, out, say, waiting
 from loadtests.commands.options import Login, Own, Paths, Variants, WorkloadFile, with_login, with_own_websockets
 from loadtests.formatting import plural
@@ -24,16 +23,11 @@ NO_LOG = ": its logs are empty. Set DEBUG or add a console handler to LOGGING to
 def command(
     setups: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Names of setups, such as a b or a,b. All setups by default.", autocompletion=completion.setup_list
-        ),
+        typer.Argument(help="Names of setups, such as a b or a,b. All setups by default."),
     ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
     variant: Variants = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Show why setups are skipped and why requests aren't sent.")
-    ] = False,
     *,
     own: Own,
     login: Login,
@@ -58,49 +52,31 @@ def command(
     for remark in served.remarks:
         say(f"note: {remark}")
     checked = check(chosen, setups, lambda doing: say(f"{doing} ..."), served.application, requests, login)
-    print_check(checked, every)
-    if checked.interrupted:
-        fail("interrupted before all setups were compared", 130)
+    print_check(checked)
+    if checked.compared_nothing:
+        request, status, hint = checked.unexpected[0]
+        fail(
+            f"no view was compared, because {request.method} {request.path} answered {status} instead of "
+            f"{request.status}{hint or '. Name other pages with --path'}"
+        )
     if not checked.good:
-        if checked.errors:
-            fail("the project doesn't work, so nothing can be compared. Read the errors above")
-        if checked.compared_nothing:
-            request, status, hint = checked.unexpected[0]
-            fail(
-                f"no view was compared, because {request.method} {request.path} answered {status} instead of "
-                f"{request.status}{hint or '. Name other pages with --path'}"
-            )
-        if checked.failed and not checked.differences:
-            fail(f"{plural(len(checked.failed), 'setup')} failed")
-        different = checked.differences or not any(checked.websocket_failures.values())
-        undelivered = "a message over the project's WebSockets was not delivered"
-        fail("the setups answer differently" if different else undelivered)
+        fail("a setup failed or answered differently. Read the lines above")
 
 
-def print_check(checked: Check, every: bool = True) -> None:
-    """Print the failures and differences, and then the verdict.
-
-    If ``every`` is false, print only the numbers of skipped setups, of setups with unsent requests and of varying
-    pages.
-    """
-    for name, obstacle in checked.skipped.items() if every else ():
+def print_check(checked: Check) -> None:
+    """Print the failures and differences, and then the verdict."""
+    for name, obstacle in checked.skipped.items():
         _line(name, "yellow", f" was skipped: {obstacle}")
-    for name, unasked in checked.not_asked.items() if every else ():
-        for why, number in unasked.items():
-            _line(name, "yellow", f" did not receive {plural(number, 'request')}: {why}")
-    if not every and (checked.skipped or checked.not_asked):
-        left_out = {"skipped": len(checked.skipped), "received fewer requests": len(checked.not_asked)}
-        parts = [f"{plural(count, 'setup')} {how}" for how, count in left_out.items() if count]
-        say(f"{', '.join(parts)} (--all shows the reasons)")
+    for name, number in checked.not_asked.items():
+        _line(name, "yellow", f" did not receive {plural(number, 'request')}, which it can't answer")
     for request, status, hint in checked.unexpected:
         say(
             f"note: the answer to {request.method} {request.path} has status {status}, but `run` requires "
             f"{request.status}{hint}"
         )
     if checked.varying:
-        pages = ", ".join(f"{request.method} {request.path}" for request in checked.varying) if every else ""
-        what = pages or plural(len(checked.varying), "page")
-        say(f"note: the bodies of {what} vary between requests or restarts and are not compared")
+        pages = ", ".join(f"{request.method} {request.path}" for request in checked.varying)
+        say(f"note: the bodies of {pages} vary between requests or restarts and are not compared")
     for name, settings in checked.settings.items():
         say(f"note: the settings of {name} differ: {'; '.join(settings)}")
     for setup, error in checked.failed:
@@ -114,17 +90,12 @@ def print_check(checked: Check, every: bool = True) -> None:
         say(f"    {difference.setup} answered {difference.given}")
     for name, log in checked.logs.items():
         _line(name, "bold red", f": the end of its logs:\n{log}" if log else NO_LOG)
-    for name, broken in checked.websocket_failures.items():
-        for sentence in broken:
-            _line(name, "bold red", f": {sentence}")
-        if not broken:
-            _line(name, "bold", ": delivered a message over its WebSockets")
     for name, (cases, broken) in checked.websocket_cases.items():
         for sentence in broken:
             _line(name, "bold red", f": {sentence}")
         _line(name, "bold", f": {plural(cases, 'WebSocket case')}: {plural(len(broken), 'failure')}")
     number = len(checked.compared)
-    if (number or not (checked.websocket_cases or checked.failed or checked.interrupted)) and not checked.errors:
+    if (number or not (checked.websocket_cases or checked.failed)) and not checked.errors:
         out.print(
             f"{plural(len(checked.requests), 'request')} to {'each of ' if number > 1 else ''}"
             f"{plural(number, 'setup')}: "

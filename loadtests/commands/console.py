@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -55,11 +55,6 @@ err = _console(stderr=True)
 def data(value: object, style: str = "") -> Text:
     """Convert a value to text for a table or a line, without interpreting markup or control characters in it."""
     return safe_text(str(value), style)
-
-
-def row(values: Iterable[object]) -> list[Text]:
-    """Convert values to the cells of a row."""
-    return [data(value) for value in values]
 
 
 def say(text: str) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from loadtests.commands import completion
 from loadtests.commands.console import data, err, fail, out, waiting
 from loadtests.report.terminal_tables import grid, print_grid
 
@@ -18,21 +15,15 @@ if TYPE_CHECKING:
 COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 
 
-def command(
-    study: Annotated[
-        str | None,
-        typer.Argument(help="Name or file of a study whose needs are also checked.", autocompletion=completion.studies),
-    ] = None,
-) -> None:
+def command() -> None:
     """List problems of this machine that can distort a measurement.
 
     Each problem has a remedy. The command doesn't change anything.
     """
     with waiting(err, "inspecting this machine"):
         from loadtests.measure import doctor
-        from loadtests.plan import study as studies
 
-        findings = doctor.examine(study=None if study is None else studies.load(study))
+        findings = doctor.examine()
     print_findings(findings)
     if not doctor.possible(findings):
         fail("fix the errors above before you start a run")

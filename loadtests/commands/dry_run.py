@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from loadtests import setups
 from loadtests.commands.console import fail, out, say
 from loadtests.files import from_here
 from loadtests.formatting import plural
+from loadtests.plan.schedule import planned_seconds
 from loadtests.plan.sweep import environment
 from loadtests.report.terminal_tables import grid, print_grid
 
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
 def print_dry_run(found: DryRun) -> None:
     """Print the plan. Exit with status 1 if the run could not start."""
     where = from_here(found.folder)
-    trials = f"{plural(len(found.order), 'trial')} in {plural(found.blocks, 'block')}"
+    trials = f"{plural(len(found.order), 'trial')} in {plural(len({slot.block for slot in found.order}), 'block')}"
     out.print(Text(found.study.title, style="bold"))
-    say(f"{trials}, about {found.seconds / 60:.1f} minutes, into {where}")
+    say(f"{trials}, about {planned_seconds(found.study, found.order) / 60:.1f} minutes, into {where}")
     out.print()
     _print_setups(found)
     out.print()
@@ -59,22 +61,6 @@ def _print_tests(found: DryRun) -> None:
 def _rest(found: DryRun) -> Iterator[tuple[str, str]]:
     for one in found.left_out:
         yield "left out", f"{one.label}{f', {one.test}' if one.test else ''}: {one.why}"
-    yield "order", "each block runs test by test with shuffled setups, and every second block reverses the block before"
-    seed = found.options.seed
-    yield "seed", "chosen at the start of the run, unless you set --seed" if seed is None else _first_block(found)
-    if (goal := found.options.goal) is not None:
-        until, minutes = f"±{goal.until * 100:g}%", f"{goal.max_time_s / 60:g} minutes"
-        yield "until", f"the run adds blocks until every interval is within {until}, for up to {minutes}"
-    yield "knobs", f"{environment(found.knobs) or 'none set'}; defaults are in supervisor/defaults.sh"
-    cores = found.bench.cores
-    servers, generator = (",".join(map(str, numbers)) for numbers in (cores.servers, cores.generator))
-    there, here = (" (on the host)", " (on this machine)") if cores.machines > 1 else ("", "")
-    yield "cores", f"{servers} for the servers{there}, {generator} for the load generator{here}"
+    yield "knobs", f"{environment(setups.given()) or 'none set'}; defaults are in supervisor/defaults.sh"
     for remark in found.remarks:
         yield "note", remark
-
-
-def _first_block(found: DryRun) -> str:
-    order = {test.name: [slot.label for slot in found.order if slot.test == test.name] for test in found.study.tests}
-    first = "; ".join(f"{test}: {', '.join(dict.fromkeys(labels))}" for test, labels in order.items())
-    return f"{found.options.seed}. The first block: {first}"

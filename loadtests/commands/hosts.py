@@ -15,9 +15,6 @@ Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts fil
 
 def prepare(
     host: Where,
-    python: Annotated[
-        str | None, typer.Option(help="Python on the other machine for a new virtual environment; python3 by default.")
-    ] = None,
     venv: Annotated[
         str | None, typer.Option(help="Existing virtual environment on the other machine, to use instead of a new one.")
     ] = None,
@@ -33,7 +30,7 @@ def prepare(
         servers_host.require_addresses(machines)
     for where in machines:
         with waiting(err) as announce:
-            findings = servers_host.prepare(where, announce, python, venv)
+            findings = servers_host.prepare(where, announce, venv)
         print_findings(findings)
         say(f"{where} is prepared; check it with: {called()} hosts check {host}")
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadtests.commands import completion
 from loadtests.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,18 +29,7 @@ LENGTH, MACHINES = "Duration and precision", "Other machines"  # panels of `--he
 Text = str | None
 Texts = list[str] | None
 
-Minutes = Annotated[
-    float | None,
-    typer.Option(
-        help="Duration of the run in minutes, with as many blocks as fit. Can't be combined with --blocks or "
-        "--precision.",
-        rich_help_panel=LENGTH,
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Price = Annotated[
-    float | None, typer.Option(help="Price of a CPU core for an hour, to show the cost of a million requests.")
-]
 Paths = Annotated[Texts, typer.Option("--path", help="Path to request instead of the default paths; may be repeated.")]
 WorkloadFile = Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")]
 AllowRemote = Annotated[
@@ -61,9 +49,19 @@ Variants = Annotated[
         "with --app the folder of another checkout or a file with your deployed command; may be repeated.",
     ),
 ]
-SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletion=completion.setups)]
-MessageSize = Annotated[int | None, typer.Option(help="Size of a message over ws:// in bytes; 64 by default.")]
+SetupName = Annotated[str, typer.Argument(help="Name of a setup.")]
+Url = Annotated[str, typer.Argument(help="URL, such as http://127.0.0.1:8000/")]
 
+REQUESTS: dict[str, Any] = {
+    "method": Annotated[Text, typer.Option(help="HTTP method; GET by default.")],
+    "header": Annotated[Texts, typer.Option(help="Header: 'Accept: text/html'; may be repeated.")],
+    "body": Annotated[Text, typer.Option(help="Body of the request.")],
+    "workload": Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")],
+    "connections": Annotated[
+        int | None,
+        typer.Option(help="Number of connections, 10 by default. At a rate, the maximum number, 1,000 by default."),
+    ],
+}
 PROJECT: dict[str, Any] = {
     "app": Annotated[Path | None, typer.Option(help="Folder of your Django project, to serve instead of the sample.")],
     "wsgi": Annotated[
@@ -75,10 +73,6 @@ PROJECT: dict[str, Any] = {
         Path | None, typer.Option(help="Python of the project's environment, if it isn't in the project's folder.")
     ],
     "env_file": Annotated[Path | None, typer.Option(help="File with NAME=value lines for the project's environment.")],
-    "load_timeout": Annotated[
-        Text,
-        typer.Option(help="Time limit for loading the project and for its first answer after a start; 2m by default."),
-    ],
     "setup_command": Annotated[
         Text, typer.Option(help="Command to run once in the project's folder at the start: 'python manage.py migrate'.")
     ],
@@ -104,8 +98,6 @@ WEBSOCKETS: dict[str, Any] = {
     "ws_ready": Annotated[
         Text, typer.Option(help="Text of the message that makes a connection ready. Without it, it is ready at once.")
     ],
-    "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake: 'X-Token: abc'; may be repeated.")],
-    "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],
     "ws_subprotocol": Annotated[Texts, typer.Option(help="Subprotocol to offer, such as a token; may be repeated.")],
 }
 LOGIN: dict[str, Any] = {
@@ -217,6 +209,7 @@ OF_A_PROJECT = ("app", "only works with your own project. Name its folder with -
 OF_WORKERS = ("expect_workers", "only works with --expect-workers. Add it with the number of workers")
 with_own_project = with_options("own", PROJECT, _own_project, OF_A_PROJECT)
 with_own_websockets = with_options("own", {**PROJECT, **WEBSOCKETS}, _own_project, OF_A_PROJECT)
+with_requests = with_options("requests", REQUESTS, dict)
 with_login = with_options("login", LOGIN, _login)
 with_own_journey = with_options("users", JOURNEY, _own_journey)
 with_expected_workers = with_options("workers", WORKERS, _expected_workers, OF_WORKERS)

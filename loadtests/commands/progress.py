@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import shlex
-import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
@@ -21,12 +19,7 @@ from loadtests.formatting import plural
 from loadtests.records import Result, Second, Trial
 
 if TYPE_CHECKING:
-    from loadtests.measure.run import Execution, RunOutcome
-    from loadtests.records.run.folder import Run
-
-
-BROKEN = "contract_broken"  # a reason in loadtests.analyse.reasons
-FIRM_S = 30.0  # after this time, the actual pace counts more than the planned pace
+    from loadtests.measure.run import Execution
 
 
 class RunProgress:
@@ -37,43 +30,23 @@ class RunProgress:
         trials: The number of planned trials.
         seconds: The planned duration of the run in seconds.
         sends: The unit of a test's load, such as ``request`` or ``message``, by test.
-        so_far: A function that returns a summary line after a block.
     """
 
-    def __init__(
-        self,
-        console: Console,
-        trials: int,
-        seconds: float,
-        sends: Mapping[str, str] | None = None,
-        so_far: Callable[[int], str] | None = None,
-    ) -> None:
+    def __init__(self, console: Console, trials: int, seconds: float, sends: Mapping[str, str] | None = None) -> None:
         self.console = console
         self._trials = trials
         self._sends = sends or {}
-        self._so_far = so_far
         self._doing = ""
         self._done = 0.0  # the planned seconds of completed steps
         self._takes = 0.0  # the planned seconds of the current step
-        self._begun = 0.0
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
         self._seconds = seconds
-        if console.is_terminal:
-            self._bar = Progress(
-                BarColumn(bar_width=30),
-                TextColumn("{task.percentage:3.0f}%"),
-                TextColumn("{task.fields[left]}", markup=False),
-                TextColumn("{task.description}", markup=False),
-                console=console,
-                transient=True,
-            )
+        self._bar = _bar(console) if console.is_terminal else None
+        self._task = TaskID(0)
 
     def __enter__(self) -> RunProgress:
-        self._begun = time.monotonic()
         if self._bar is not None:
             self._bar.start()
-            self._task = self._bar.add_task("", total=self._seconds, left=self._left())
+            self._task = self._bar.add_task("", total=self._seconds)
         return self
 
     def __exit__(
@@ -86,20 +59,12 @@ class RunProgress:
         """Show the start of a step that takes about ``seconds`` seconds."""
         self._done += self._takes
         self._doing, self._takes = what, seconds
-        if self._bar is not None and self._task is not None:
-            done = min(self._done, self._seconds)
-            self._bar.update(self._task, completed=done, description=what, left=self._left())
-
-    def _left(self) -> str:
-        """Return the time left at the current pace, such as 1:23, or an empty string after the planned time."""
-        if self._done > self._seconds:
-            return ""
-        minutes, seconds = divmod(round(seconds_left(self._seconds, self._done, time.monotonic() - self._begun)), 60)
-        return f"{minutes}:{seconds:02} left"
+        if self._bar is not None:
+            self._bar.update(self._task, completed=min(self._done, self._seconds), description=what)
 
     def second(self, second: Second) -> None:
         """Show the answers in a second of load."""
-        if self._bar is not None and self._task is not None:
+        if self._bar is not None:
             self._bar.update(self._task, description=f"{self._doing}: {answered(second)}")
 
     def ended(self, trial: Trial, again: bool) -> None:
@@ -118,11 +83,6 @@ class RunProgress:
         if trial.log:
             for line in trial.log.splitlines():
                 self._print(f"      | {line}")
-
-    def block_ended(self, block: int) -> None:
-        """Print a summary line after a completed block."""
-        if self._so_far is not None:
-            self._print(self._so_far(block))
 
     def _print(self, line: str) -> None:
         self.console.print(data(line), highlight=False, soft_wrap=True)
@@ -153,80 +113,61 @@ def _figures(result: Result, sends: str) -> str:
     return ", ".join(parts)
 
 
-def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, str]:
-    """Run a study with progress output, and write its report even after an error.
+def carry_out(execution: Execution, anyway: bool = False) -> None:
+    """Run a study with progress output, and write and print its report, even after an error.
+
+    End the command with an error if figures are missing, or with status 3 if contention ended the run. Print a warning
+    if some figures are unverified.
 
     Args:
         execution: The prepared run.
         anyway: Whether to continue if other programs disturb several blocks in a row.
-
-    Returns:
-        The outcome, and the reason why the run ended early, or an empty string if it didn't.
     """
     from loadtests.measure.contention import TooBusy
-    from loadtests.measure.run import execute, outcome
-    from loadtests.report import reports, so_far
+    from loadtests.measure.run import RunOutcome, execute, outcome
+    from loadtests.report import reports
 
+    why = ""
     resume = f"continue with: {called()} run --resume {execution.run.path}"
     say_wrapped(execution.headline)
     try:
         sends = {test.name: test.kind.load_unit for test in execution.study.tests}
-        known = partial(so_far.line, execution.run)
-        with RunProgress(out, len(execution.order), execution.seconds, sends, known) as progress:
+        with RunProgress(out, len(execution.order), execution.seconds, sends) as progress:
             found = execute(dataclasses.replace(execution, anyway=anyway), progress)
     except TooBusy as error:
-        write_report(execution)
-        return outcome(execution), f"{error}; {resume}, or add --ignore-busy to continue now"
+        found, why = outcome(execution), f"{error}; {resume}, or add --ignore-busy to continue now"
     except (KeyboardInterrupt, UserError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk, writing the report fails, too
-            write_report(execution)
+            _write_report(execution)
             if interrupted and execution.run.trials():
                 reports.print_report(execution.run, out)
         fail(f"{'interrupted' if interrupted else error}; {resume}", 130 if interrupted else 1)
-    write_report(execution)
-    return found, ""
-
-
-def check_command(run: Run) -> str:
-    """Return the command that shows how a setup broke the contract, or an empty string if no setup did."""
-    from loadtests.commands.options import LOGIN, PROJECT, WEBSOCKETS
-
-    broken = {trial.setup for trial in run.trials() if any(one.reason == BROKEN for one in trial.flags)}
-    baseline = next(one.setup for one in run.record.study.entries if one.label == run.record.study.baseline)
-    options = {f"--{name.replace('_', '-')}" for name in ("path", "workload", *PROJECT, *WEBSOCKETS, *LOGIN)}
-    kept, words = [], iter(shlex.split(run.record.command))
-    for word in words:
-        if word.partition("=")[0] in options:
-            kept += [word] if "=" in word else [word, next(words, "")]
-    setups = [baseline, *sorted(broken - {baseline})]
-    return f"{called()} check {shlex.join([*setups, *kept])}" if broken else ""
-
-
-def conclude(found: RunOutcome, why: str, run: Run | None = None) -> None:
-    """End a command with the outcome of its run: an error if figures are missing, a warning if some are unverified.
-
-    Args:
-        found: The outcome of the run's trials.
-        why: The reason why the run ended early, or an empty string if it didn't.
-        run: The run. If a setup broke its contract, the error contains a command that shows the difference.
-    """
-    from loadtests.measure.run import RunOutcome
-
+    _write_report(execution)
+    reports.print_report(execution.run, out)
     if found is RunOutcome.FAILED:
-        check = check_command(run) if run else ""
-        fail(why or f"a setup failed or has no results in a test. See {check or 'the report'}")
+        fail(why or "a setup failed or has no results in a test. See the report")
     if why or found is RunOutcome.UNVERIFIED:
         warn(why or "some results are unverified (in brackets). Stop other programs and measure again")
+    if why:
+        raise typer.Exit(3)  # trials are missing, because other programs used the cores
 
 
-def write_report(execution: Execution) -> None:
+def _write_report(execution: Execution) -> None:
     """Write the report of the trials so far."""
     from loadtests.report import reports
 
     with waiting(out) as announce:
         announce("writing the report")
         reports.write(execution.run)
+
+
+def _bar(console: Console) -> Progress:
+    """Return a progress bar with the remaining time, for a terminal."""
+    description = TextColumn("{task.description}", markup=False)
+    return Progress(
+        BarColumn(bar_width=30), TimeRemainingColumn(compact=True), description, console=console, transient=True
+    )
 
 
 @contextlib.contextmanager
@@ -239,12 +180,7 @@ def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
     if not console.is_terminal:
         yield lambda doing, done, total: None
         return
-    columns = (
-        BarColumn(bar_width=30),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with _bar(console) as bar:
         task = bar.add_task("")
         yield lambda doing, done, total: bar.update(task, completed=done, total=total, description=doing)
 
@@ -255,21 +191,6 @@ def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], 
     if not console.is_terminal:
         yield lambda second: None
         return
-    columns = (BarColumn(bar_width=30), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(compact=True))
-    with Progress(*columns, TextColumn("{task.description}", markup=False), console=console, transient=True) as bar:
+    with _bar(console) as bar:
         task = bar.add_task("", total=duration_s)
         yield lambda second: bar.update(task, advance=1, description=answered(second))
-
-
-def seconds_left(planned_s: float, done_s: float, took_s: float) -> float:
-    """Estimate the seconds until the end of a run.
-
-    A slow start is not representative, so the pace combines the finished part with FIRM_S seconds at the planned pace.
-
-    Args:
-        planned_s: The planned seconds of the whole run.
-        done_s: The planned seconds of the finished trials, including repeats.
-        took_s: The actual seconds of the finished trials.
-    """
-    pace = (took_s + FIRM_S) / (done_s + FIRM_S)
-    return max(0.0, planned_s - done_s) * pace

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from loadtests.commands import completion
 from loadtests.commands.console import look_first, out, waiting
 from loadtests.commands.options import (
     LENGTH,
@@ -15,11 +14,9 @@ from loadtests.commands.options import (
     AllowRemote,
     Anyway,
     Journey,
-    Minutes,
     OutputFolder,
     Own,
     Paths,
-    Price,
     Seed,
     Variants,
     Workers,
@@ -40,27 +37,22 @@ def command(
     context: typer.Context,
     study: Annotated[
         str,
-        typer.Argument(
-            help="Name of a study (see `list`), or a TOML file. Optional with --app.", autocompletion=completion.studies
-        ),
+        typer.Argument(help="Name of a study (see `list`), or a TOML file. Optional with --app."),
     ] = "",
     output: OutputFolder = None,
     seed: Seed = None,
     blocks: Annotated[
         int | None, typer.Option(help="Number of blocks, instead of the study's number.", rich_help_panel=LENGTH)
     ] = None,
-    minutes: Minutes = None,
     setups: Annotated[
         str | None,
         typer.Option(
             help="Measure only these setups: a,b. The first is the baseline, unless the study's baseline is included.",
-            autocompletion=completion.setup_list,
         ),
     ] = None,
     rate: Annotated[
         float | None, typer.Option(help="Requests per second of every fixed-rate test, instead of the study's rates.")
     ] = None,
-    injectors: Annotated[int | None, typer.Option(help="Number of load processes in tests with journeys.")] = None,
     aa: Annotated[
         bool,
         typer.Option(
@@ -79,7 +71,6 @@ def command(
         str | None,
         typer.Option(help="Stop adding blocks for --precision after this time; 1h by default.", rich_help_panel=LENGTH),
     ] = None,
-    price: Price = None,
     variant: Variants = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Run short trials in one or two blocks, as a check.", rich_help_panel=LENGTH)
@@ -99,17 +90,9 @@ def command(
             rich_help_panel=MACHINES,
         ),
     ] = None,
-    services: Annotated[
-        str | None,
-        typer.Option(
-            help="Hosts of services, prepared by `hosts prepare`: redis=ssh://user@host.", rich_help_panel=MACHINES
-        ),
-    ] = None,
     hosts: Annotated[
         Path | None,
-        typer.Option(
-            help="TOML file with all hosts. It replaces --servers, --clients and --services.", rich_help_panel=MACHINES
-        ),
+        typer.Option(help="TOML file with all hosts. It replaces --servers and --clients.", rich_help_panel=MACHINES),
     ] = None,
     allow_remote: AllowRemote = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan; don't start or write anything.")] = False,
@@ -126,28 +109,25 @@ def command(
     """
     with waiting(out):
         from loadtests.commands.dry_run import print_dry_run
-        from loadtests.commands.progress import carry_out, conclude
+        from loadtests.commands.progress import carry_out
         from loadtests.measure import prepare as preparing
         from loadtests.measure import study_options
         from loadtests.measure.bench import bench_for
         from loadtests.measure.host_options import HostOptions
         from loadtests.plan.kinds import requests
         from loadtests.records.run.folder import Run
-        from loadtests.report import reports
 
         if resume is not None:
             _require_alone(context)
             Run.open(resume)  # report a wrong folder before asking whether to continue
         else:
             name = study or study_options.default_study(own, users, aa)
-            chosen = study_options.StudyOptions(
-                name, blocks, minutes, until, setups, rate, injectors, aa, price, quick, tuple(variant or ())
-            ).study()
+            chosen = study_options.StudyOptions(name, blocks, setups, rate, aa, quick, tuple(variant or ())).study()
             chosen = chosen.with_requests(requests.named(path or [], workload))
             chosen = users.in_study(chosen) if users else chosen
             study_options.require_websocket_test(own, chosen)
             options = preparing.RunOptions(output, seed, study_options.goal_of(until, max_time), own)
-            machines = HostOptions.of(servers, clients, services, hosts, workers)
+            machines = HostOptions.of(servers, clients, hosts, workers)
             study_options.require_environments(own, chosen, machines.servers)
             bench_of = bench_for(machines, allow_remote, own is not None)
             if dry_run:
@@ -163,11 +143,7 @@ def command(
             execution = preparing.prepare(chosen, options, bench_of, announce)
         else:
             execution = preparing.resume(resume, progress=announce)
-    outcome, why = carry_out(execution, anyway)
-    reports.print_report(execution.run, out)
-    conclude(outcome, why, execution.run)
-    if why:
-        raise typer.Exit(3)  # trials are missing, because other programs used the cores
+    carry_out(execution, anyway)
 
 
 def _require_alone(context: typer.Context) -> None:

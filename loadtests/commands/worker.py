@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 from typing import Annotated
 
 import typer
@@ -31,8 +32,8 @@ def command(
         host, port = host_and_port(master, "worker")
     token = load_token.required()
     with waiting(err):
-        from loadtests.cluster import joined
-    joined.join(host, port, token)
+        from loadtests.cluster import worker
+    worker.join(host, port, token, socket.gethostname())
 
 
 def _end(number: int, frame: object) -> None:

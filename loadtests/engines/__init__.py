@@ -1,14 +1,10 @@
 """Find the engines, which are the programs that generate load.
 
 All engines have the same interface and return the same kind of result. To add an engine, create a file in this folder
-with a class like ``base.Engine`` and an instance named ``ENGINE``.
+with a class like ``base.Engine`` and an instance named ``ENGINE``, and add the instance to ``known``.
 """
 
 from __future__ import annotations
-
-import functools
-import importlib
-import pkgutil
 
 from loadtests.engines.base import Engine, EngineError
 from loadtests.errors import UserError, unknown
@@ -19,14 +15,9 @@ __all__ = ["Engine", "EngineError", "get", "known", "require_able"]
 
 def known() -> dict[str, Engine]:
     """Return all engines by name, in the order in which they are listed."""
-    return _found(tuple(__path__))
+    from loadtests.engines import loadtest, locust, openloop
 
-
-@functools.cache
-def _found(folders: tuple[str, ...]) -> dict[str, Engine]:
-    modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(folders)]
-    engines: list[Engine] = [module.ENGINE for module in modules if hasattr(module, "ENGINE")]
-    return {engine.name: engine for engine in sorted(engines, key=lambda engine: engine.place)}
+    return {engine.name: engine for engine in (openloop.ENGINE, loadtest.ENGINE, locust.ENGINE)}
 
 
 def get(name: str) -> Engine:

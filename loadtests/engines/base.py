@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from loadtests.errors import UserError
 from loadtests.hosts.link import Address
 from loadtests.records import Result, Second
 from loadtests.workload import Feature, Load
+
+if TYPE_CHECKING:
+    from loadtests.engines.node import NodeGenerator
 
 OnSecond = Callable[[Second], None]
 ShouldStop = Callable[[], bool]
@@ -29,12 +32,14 @@ class Watch:
         on_second: Called with each row of the timeline, as soon as the row is complete.
         should_stop: Called several times per second. If it returns true, the load ends, and outstanding requests count
             as unfinished.
+        on_step: Called after each step in which connections are opened (``Conversation.steps``), if there are several.
         on_start: Called once, after the warm-up and right before the measured load starts.
         on_end: Called once, at the end of the period in which answers are billed (see ``Result``).
     """
 
     on_second: OnSecond | None = None
     should_stop: ShouldStop = lambda: False
+    on_step: OnMoment = lambda: None
     on_start: OnMoment = lambda: None
     on_end: OnMoment = lambda: None
 
@@ -74,10 +79,6 @@ class Engine(Protocol):
     """A program that generates load."""
 
     name: str
-    label: str
-    """A short description of the engine."""
-    place: int
-    """The engine's position in lists of engines."""
     features: frozenset[Feature]
     """The features that the engine supports."""
 
@@ -108,7 +109,7 @@ class Engine(Protocol):
 class SlicingEngine(Engine, Protocol):
     """An engine that can alternate between loads on several setups, such as ``loadtests.workload.DEFAULT_ENGINE``."""
 
-    def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[LoadMaker]:
+    def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[NodeGenerator]:
         """Run the engine's processes on a core until the context ends.
 
         Raises:
@@ -122,73 +123,3 @@ class SharedEngine(Engine, Protocol):
 
     def shared_with(self, others: Others) -> Engine:
         """Return a copy of this engine that runs one of its processes on each machine or worker in ``others``."""
-
-
-class LoadMaker(Protocol):
-    """A running engine. It prepares and generates one load at a time."""
-
-    def prepare(self, load: Load) -> PreparedLoad:
-        """Prepare a load in all processes.
-
-        Raises:
-            EngineError: If a process fails.
-            UserError: If the engine can't generate the load.
-        """
-
-    def spins(self) -> dict[str, float]:
-        """Run the calibration (``loadtests.observe.calibration``) on every other machine that generates load.
-
-        Returns:
-            The duration of the calibration in seconds, by the machine's address.
-
-        Raises:
-            EngineError: If a process fails.
-        """
-
-
-class PreparedLoad(Protocol):
-    """A prepared load, which is generated in one or several slices. Its connections stay open between the slices."""
-
-    def step(self) -> None:
-        """Open the connections of the next step (``Conversation.steps``).
-
-        The connections of the first step are already open.
-
-        Raises:
-            EngineError: If a process fails.
-        """
-
-    def warm_up(self, seconds: float) -> None:
-        """Generate the load without measuring it.
-
-        Raises:
-            EngineError: If a process fails.
-        """
-
-    def measure(
-        self, duration_s: float, *, settle_s: float = 0.0, grace_s: float | None = None, watch: Watch = UNWATCHED
-    ) -> bool:
-        """Generate the load for ``settle_s`` seconds, and then measure it for ``duration_s`` seconds.
-
-        The slices of a load with a rate are parts of one schedule of ``Load.duration_s`` seconds.
-
-        Args:
-            duration_s: The measured time in seconds.
-            settle_s: The time before the measurement in seconds.
-            grace_s: The time limit for outstanding requests at the end. The default is ``Load.grace``.
-            watch: The functions to call. ``on_start`` and ``on_end`` aren't called, because the caller knows these
-                moments.
-
-        Returns:
-            True if some outstanding requests weren't answered within the grace period.
-
-        Raises:
-            EngineError: If a process fails.
-        """
-
-    def result(self) -> Result:
-        """Close the connections, and return the result of all slices.
-
-        Raises:
-            EngineError: If a process fails.
-        """

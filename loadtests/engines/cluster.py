@@ -1,43 +1,47 @@
-"""Distribute a load over Locust workers, on this machine and on other machines.
+"""Distribute a load over Locust workers on other machines.
 
 A Locust master and its workers (the package ``loadtests.cluster``) forward messages between the harness and the load
-programs. The master is a child process of the harness, and listens on the loopback interface. Workers on this machine
-are also child processes. A worker on another machine runs in an SSH connection that forwards a port of that machine to
-the master (``ssh -R``).
+programs. The master is a child process of the harness. The harness starts workers on other machines over SSH, in
+connections that forward a port of that machine to the master (``ssh -R``). Users start the workers of ``expected.py``.
 
 All messages are encrypted with keys that are derived from a token. Each cluster has a new token. The harness sends the
-processes their tokens over standard input. The module ``expected.py`` implements the workers that users start.
+processes that it starts their tokens over standard input.
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import json
 import math
 import secrets
+import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
 from loadtests.engines import load_token
 from loadtests.engines.base import EngineError, Others
 from loadtests.engines.generator_process import Event, GeneratorProcess, start, wait_for
-from loadtests.errors import UserError, shown, shown_end
+from loadtests.errors import UserError, called, shown, shown_end
 from loadtests.files import ROOT
 from loadtests.hosts import deploy, wire
 from loadtests.hosts.error_tail import ErrorTail
 from loadtests.hosts.link import CONNECT_S, SSH_FAILED, Address, failure, in_tree
 from loadtests.hosts.network import REACHED_WITHIN_S, Network
-from loadtests.observe.machine import Description, boot
+from loadtests.observe.machine import boot
 
 MASTER, WORKER = "loadtests.cluster.master", "loadtests.cluster.worker"
+LOOPBACK = "127.0.0.1"
 LISTENS_WITHIN_S = 30.0
 HERE_WITHIN_S = CONNECT_S + 60.0  # an earlier worker on that machine may still be stopping its processes
+CARRIES_WITHIN_S = 30.0
 ANSWERED_WITHIN_S = 10 * REACHED_WITHIN_S
 LOOKS = 8
 FORWARDED = range(20_000, 32_000)  # ports on the other machine, below the kernel's ephemeral ports (ip(7))
@@ -46,136 +50,188 @@ T = TypeVar("T")
 
 
 class Here(msgspec.Struct, frozen=True):
-    """The first event from a worker on another machine, which describes the worker's files and the machine.
+    """The first event from a worker: its name, and the SHA-256 of each of its files by path, and its machine."""
 
-    The field ``files`` contains the SHA-256 of each file, by path.
-    """
-
+    name: str
     files: dict[str, str]
     boot: str
-    machine: Description
-    host: str = ""
+    machine: dict[str, Any]
 
 
 class Cluster(GeneratorProcess):
-    """A Locust master and its workers."""
+    """A Locust master and its workers. Only events from the workers in ``at_work`` are reported.
+
+    The attribute ``connections`` contains the SSH connections to the workers, by the workers' names.
+    """
 
     def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail) -> None:
         super().__init__(popen, errors)
-        self.token = load_token.drawn()
         self.workers: list[Worker] = []
+        self.at_work: list[Worker] = []
+        self.connections: dict[str, Connection] = {}
 
-    def pass_on(self, number: int, message: Event) -> None:
-        """Send a message to the worker with this number."""
-        self.write_line(f"{number} {json.dumps(message)}")
+    @property
+    def here(self) -> list[Worker]:
+        """The connected workers that have the same files as this machine and aren't lost."""
+        return [worker for worker in self.workers if worker.there]
+
+    def open(self, token: str, host: str = LOOPBACK, port: int = 0) -> int:
+        """Let the master listen on an address, and return its port."""
+        self.write({"token": token, "host": host, "port": port})
+        wait_for([self], "listening", LISTENS_WITHIN_S)
+        found: int = self.last["port"]
+        return found
+
+    def listen(self, enough: Callable[[], bool], within_s: float) -> None:
+        """Process incoming events until ``enough`` returns true, or ``within_s`` seconds have passed.
+
+        Raises:
+            EngineError: If the master or a connection ends.
+        """
+        until = time.monotonic() + within_s
+        with selectors.DefaultSelector() as selector:
+            for source in (self, *self.connections.values()):
+                assert source.popen.stdout is not None
+                selector.register(source.popen.stdout, selectors.EVENT_READ, source)
+            while found := selector.select(0.0 if enough() else max(0.0, until - time.monotonic())):
+                for key, _ in found:
+                    collections.deque(key.data.incoming(), maxlen=0)
+
+    @contextlib.contextmanager
+    def working(self, workers: Sequence[Worker], program: str, core: int | None) -> Iterator[None]:
+        """Run a load program on some workers until the context ends.
+
+        Workers on this machine run on ``core``. Each worker on another machine uses a separate core of that machine.
+        """
+        nth: collections.Counter[str] = collections.Counter()
+        self.at_work = list(workers)
+        try:
+            for worker in workers:
+                machine = worker.about.boot
+                nth[machine] += 1
+                own = -nth[machine] if core is None or machine != boot() else core
+                worker.write({"carry": program, "core": own})
+            wait_for(workers, "carries", CARRIES_WITHIN_S)  # earlier events belong to an earlier load
+            yield
+        finally:
+            self.at_work = []
+            for worker in workers:
+                worker.write({"carry": "", "core": -1})
 
     def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
         for line in self.lines():
+            if line[:1] == b"{":
+                yield self, json.loads(line)
+                continue
             number, _, text = line.partition(b" ")
-            if not number.isdigit():
-                yield from self.of_master(line)
-            elif int(number) < len(self.workers):
-                worker = self.workers[int(number)]
-                yield worker, worker.event(text)
+            if int(number) == len(self.workers):
+                self.workers.append(Worker(self))
+            worker = self.workers[int(number)]
+            event = worker.event(text)
+            if worker in self.at_work:
+                yield worker, event
 
-    def of_master(self, line: bytes) -> Iterable[tuple[GeneratorProcess, Event]]:
-        """Yield the event that the master sent in this line."""
-        yield self, json.loads(line)
+
+class Connection(GeneratorProcess):
+    """An SSH connection that runs a worker. Its pipes are used only for the first message, and to notice its end."""
+
+    came = False
+    """Whether the worker has reported itself."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail, address: Address) -> None:
+        super().__init__(popen, errors)
+        self.address = address
+
+    def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
+        self.lines()  # empty until the connection ends
+        return ()
+
+    def ended(self) -> UserError:
+        """Return the error that explains why the connection ended.
+
+        If a worker ends, only the current load is invalid (EngineError). If SSH can't reach the worker's machine, all
+        other loads would fail, too (UserError).
+        """
+        status = self.popen.wait()
+        found = failure(self.address, status, self.errors.text())
+        return found if status == SSH_FAILED and not self.came else EngineError(str(found))
 
 
 class Worker(GeneratorProcess):
     """A worker in a cluster, which generates a part of a load.
 
-    The worker's own pipes are used only for the first message to the worker, and to notice when the worker ends. The
-    attribute ``where`` is the worker's address, or empty if the worker runs on this machine. The attribute
-    ``within_ms`` is the uncertainty of the worker's clock, which is half of the shortest round trip.
+    Attributes:
+        where: The worker's address, or its number and the name of its machine.
+        within_ms: The uncertainty of the worker's clock, which is half of the shortest round trip.
+        there: Whether the worker has the same files as this machine and isn't lost.
+        refused: The reason why the worker can't take part.
+        about: The worker's first event.
     """
 
     start_in_s = 0.5  # long enough for the start message to cross a network
-    came = False
+    about: Here
 
-    about: Here  # set only for a worker on another machine
-
-    def __init__(
-        self, popen: subprocess.Popen[bytes], errors: ErrorTail, cluster: Cluster, address: Address | None
-    ) -> None:
-        super().__init__(popen, errors)
-        self.address = address
-        self.where = str(address or "")
-        self.within_ms = 0.0
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(cluster.popen, cluster.errors)
         self._cluster = cluster
         self._number = len(cluster.workers)
-        cluster.workers.append(self)
+        self.where = f"worker {self._number + 1}"
+        self.within_ms = 0.0
+        self.there = False
+        self.refused = ""
 
     @property
     def sources(self) -> tuple[GeneratorProcess, ...]:
-        return (self, self._cluster)
-
-    def take_part(self, program: str, core: int | None, port: int) -> None:
-        """Send the worker its first message. The master listens on ``port``."""
-        token = {"token": load_token.of_workers(self._cluster.token), "number": self._number}
-        first = {**token, "program": program, "core": core, "port": port, "apart": self.address is not None}
-        self.write_line(json.dumps(first))
+        return (self._cluster, *self._cluster.connections.values())
 
     def write(self, message: Event) -> None:
-        self._cluster.pass_on(self._number, message)
-
-    def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
-        self.lines()  # empty until the worker ends
-        return ()
+        self._cluster.write_line(f"{self._number} {json.dumps(message)}")
 
     def event(self, text: bytes) -> Event:
         """Parse an event of the worker.
 
         Raises:
-            EngineError: If the worker is lost, or the event isn't valid.
+            EngineError: If the worker is at work, and is lost or has sent an invalid event.
         """
         try:
             event = wire.typed(wire.parsed(text), Event)
-        except wire.NotAMessage as error:
-            raise self._nonsense(error) from None
-        if event.setdefault("event", "") == "lost":
-            raise EngineError(f"lost the connection to {self._called}")
-        if event["event"] == "nonsense":
-            raise self._nonsense(shown(str(event.get("value"))))
-        event["helpers"] = []  # The worker has already lowered the priority of these threads.
+            if event.setdefault("event", "") == "lost":
+                raise EngineError(f"lost the connection to {self.where}")
+            if event["event"] == "nonsense":
+                raise wire.NotAMessage(event["value"])
+            if event["event"] == "here":
+                self._come(wire.typed(event.get("value"), Here))
+        except (EngineError, wire.NotAMessage) as error:
+            self.there = False
+            if self in self._cluster.at_work:
+                raise error if isinstance(error, EngineError) else self._nonsense(error) from None
+            return {"event": "lost"}
         if not self.machine:  # On this machine, most of the other load is the harness and the servers.
             event.pop("conditions", None)
         return event
 
-    def ended(self) -> UserError:
-        """Return the error that explains why the worker ended.
-
-        If a worker ends, only the current load is invalid (EngineError). If SSH can't reach the worker's machine, all
-        other loads would fail, too (UserError).
-        """
-        if self.address is None:
-            return super().ended()
-        status = self.popen.wait()
-        found = failure(self.address, status, self.errors.text())
-        return found if status == SSH_FAILED and not self.came else EngineError(str(found))
+    def _come(self, about: Here) -> None:
+        self.about = about
+        remedy = "Check out the same revision."
+        if (connection := self._cluster.connections.get(about.name)) is not None:
+            connection.came, self.where = True, about.name
+            remedy = f"Copy them: {called()} hosts prepare {about.name}"
+        else:
+            self.where = f"{self.where} ({shown(about.name)})"
+        if (names := deploy.differing(deploy.digests(ROOT, deploy.of_load()), about.files)) is not None:
+            why = f"files differ from this machine's: {names}. {remedy}"
+            self.refused = f"{self.where}: {why}"
+            self.write({"end": why})
+            return
+        self.there = True
+        if about.boot != boot():  # an equal boot id means that the address leads back to this machine
+            self.machine = self.where
 
     def spin(self) -> float | None:
         return self._answer({"spin": True}, float) if self.machine else None
 
-    def recognize(self) -> None:
-        """Check that a worker on another machine has the same files as this machine.
-
-        Raises:
-            UserError: If files differ.
-        """
-        self.came = True
-        if self.address is None:
-            return
-        self.about = self._value(Here)
-        deploy.require_same(self.address, self.about.files)
-        if self.about.boot != boot():  # an equal boot id means that the address leads back to this machine
-            self.machine = self.where
-
     def synchronize(self) -> None:
         """Measure the offset of the worker's clock with the shortest of several round trips."""
-        if not self.where:
-            return
         self.within_ms = math.inf
         for number in range(LOOKS):
             before = time.monotonic() * 1000
@@ -197,73 +253,68 @@ class Worker(GeneratorProcess):
         wait_for([self], "answer", ANSWERED_WITHIN_S)
         if why := self.last.get("why"):
             raise UserError(f"{self.where}: {shown_end(str(why))}")
-        return self._value(kind)
-
-    def _value(self, kind: type[T]) -> T:
         try:
             return wire.typed(self.last.get("value"), kind)
         except wire.NotAMessage as error:
             raise self._nonsense(error) from None
 
-    @property
-    def _called(self) -> str:
-        return self.where or "a worker"
-
     def _nonsense(self, why: object) -> EngineError:
-        return EngineError(f"{self._called} sent an invalid answer: {why}")
+        return EngineError(f"{self.where} sent an invalid answer: {why}")
 
 
 @contextlib.contextmanager
-def understood(processes: Sequence[GeneratorProcess]) -> Iterator[None]:
-    """Raise EngineError instead of the errors that invalid measurements from other machines cause.
+def running(
+    program: str, command: Sequence[str], cwd: Path, processes: int, core: int | None, others: Others
+) -> Iterator[list[GeneratorProcess]]:
+    """Run the processes of a load until the context ends.
 
-    Raises:
-        EngineError: If the measurements can't be combined into a result.
-    """
-    others = [process.where for process in processes if isinstance(process, Worker) and process.where]
-    try:
-        yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if not others:
-            raise
-        why = shown(f"{type(error).__name__}: {error}")
-        raise EngineError(f"{' or '.join(others)} sent an invalid answer: {why}") from None
-
-
-@contextlib.contextmanager
-def workers(program: str, near: int, core: int | None, others: Others) -> Iterator[list[Worker]]:
-    """Run workers that execute a load program until the context ends.
+    The processes with the highest indexes run on ``others``, one process on each machine or worker.
 
     Args:
-        program: The name of the load program.
-        near: The number of workers on this machine.
-        core: The core for the workers on this machine.
-        others: The addresses of other machines that run one worker each, or workers that the user starts.
+        program: The name of the load program in messages to workers.
+        command: The command that starts the program on this machine.
+        cwd: The program's working directory on this machine.
+        processes: The number of processes, including the processes on ``others``.
+        core: The core for the processes on this machine.
+        others: The addresses of other machines, or workers that the user starts.
 
     Raises:
-        EngineError: If a worker fails.
+        EngineError: If a process fails.
         UserError: If another machine isn't prepared, or workers are missing.
     """
+    with contextlib.ExitStack() as stack:
+        found: list[GeneratorProcess] = [
+            stack.enter_context(start(GeneratorProcess, command, cwd, core)) for _ in range(processes - len(others))
+        ]
+        if others:
+            found += stack.enter_context(workers(program, core, others))
+        yield found
+
+
+@contextlib.contextmanager
+def workers(program: str, core: int | None, others: Others) -> Iterator[list[Worker]]:
+    """Run a load program on workers until the context ends. See ``running``."""
     if not isinstance(others, tuple):
         with others.working(program, core) as found:
             yield found
         return
+    token = load_token.drawn()
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(start(Cluster, [sys.executable, "-m", MASTER], ROOT))
-        kind = functools.partial(Worker, cluster=cluster)
-        command = [sys.executable, "-m", WORKER]
-        for _ in range(near):  # to save time, the workers start at the same time as the master
-            stack.enter_context(start(functools.partial(kind, address=None), command, ROOT))
-        cluster.write({"token": cluster.token})
-        wait_for([cluster], "listening", LISTENS_WITHIN_S)
-        port = cluster.last["port"]
+        port = cluster.open(token)
         for address in others:
             there = secrets.choice(FORWARDED)
             command = address.command(in_tree(f".venv/bin/python -m {WORKER} {there}"), (there, port))
-            stack.enter_context(start(functools.partial(kind, address=address), command, ROOT))
-        for worker in cluster.workers:
-            worker.take_part(program, core, port)
-        wait_for(cluster.workers, "here", HERE_WITHIN_S)
-        for worker in cluster.workers:
-            worker.recognize()
-        yield cluster.workers
+            connection = stack.enter_context(start(functools.partial(Connection, address=address), command, ROOT))
+            connection.write({"token": load_token.of_workers(token), "name": str(address)})
+            cluster.connections[str(address)] = connection
+        cluster.listen(lambda: len(cluster.workers) == len(others), HERE_WITHIN_S)
+        if refused := [worker.refused for worker in cluster.workers if worker.refused]:
+            raise UserError(refused[0])
+        came = {worker.where: worker for worker in cluster.here}
+        if missing := [str(address) for address in others if str(address) not in came]:
+            why = "Check that sshd on that machine allows port forwarding (AllowTcpForwarding)"
+            raise UserError(f"{missing[0]}: the worker did not connect within {HERE_WITHIN_S:g} s. {why}")
+        found = [came[str(address)] for address in others]
+        with cluster.working(found, program, core):
+            yield found

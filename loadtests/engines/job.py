@@ -72,12 +72,9 @@ def _share(count: int, processes: int, index: int) -> int:
 def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
     if (talk := load.conversation) is None:
         return None
-    shared = load.turns < load.processes  # whether all processes have receivers in each room
-    dealt_over = max(load.turns, load.processes)
-    own = range(index, dealt_over, load.processes)
-    receivers = sum(_share(talk.receivers, dealt_over, turn) for turn in own)
-    rooms = talk.rooms if shared else len(own)
-    return {**dataclasses.asdict(talk), "token": token, "receivers": receivers, "rooms": rooms, "shared": shared}
+    own = range(index, load.turns, load.processes)  # the turns of this process, which are its rooms in a broadcast
+    receivers = sum(_share(talk.receivers, load.turns, turn) for turn in own)
+    return {**dataclasses.asdict(talk), "token": token, "receivers": receivers, "rooms": len(own)}
 
 
 def _streams(load: Load, streams: EventStreams, index: int) -> dict[str, Any]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import importlib.util
 import sys
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loadtests.engines import cluster, require_able
 from loadtests.engines.base import UNWATCHED, EngineError, Others, Watch
-from loadtests.engines.generator_process import Event, GeneratorProcess, common_start, events, results, start, wait_for
+from loadtests.engines.generator_process import Event, common_start, events, results, wait_for
 from loadtests.engines.merge import Timeline, merge
 from loadtests.files import ROOT
 from loadtests.records import Result
 from loadtests.workload import Feature, Load, Users
 
 PROGRAM = "injector"  # the name of this load program in messages to workers
-INJECTOR = "loadtests.journeys.injector.process"
+COMMAND = [sys.executable, "-m", "loadtests.journeys.injector.process"]
 READY_WITHIN_S = 60.0
 OVERTIME_S = 30.0  # an injector that still runs this long after the load and the grace period is stuck
 
@@ -41,13 +39,10 @@ class Locust:
     includes the injector's own delay, which is also reported separately: ``send_lag_ms`` is the delay of the requests,
     and ``pacing_lag_ms`` is the delay of a heartbeat that each process runs a hundred times per second.
 
-    If several processes share the users, each process is a Locust worker. The processes with the highest indexes run on
-    ``others``, one process on each machine or worker.
+    The processes with the highest indexes run on ``others``, one process on each machine or worker.
     """
 
     name = "locust"
-    label = "users on journeys"
-    place = 3
     features = frozenset({Feature.JOURNEYS, Feature.PROCESSES, Feature.EARLY_STOP, Feature.RESPONSE_TIME})
 
     others: Others = ()
@@ -76,7 +71,7 @@ class Locust:
         require_able(self, load)  # check the load before any process is started
         users = _users(load)
         timeline = Timeline(load.processes)
-        with self._injectors(load) as processes:
+        with cluster.running(PROGRAM, COMMAND, ROOT, load.processes, load.core, self.others) as processes:
             for index, process in enumerate(processes):
                 process.write(_job(users, load, index))
             wait_for(processes, "ready", READY_WITHIN_S)
@@ -86,24 +81,14 @@ class Locust:
             takes_s = load.warmup_s + load.duration_s + load.timeout_s
             limit_s = begin - time.monotonic() + takes_s + OVERTIME_S
             moments = {"held": watch.on_start, "over": watch.on_end}
-            with cluster.understood(processes):
-                for event in events(processes, "result", limit_s, watch.should_stop):
-                    if event["event"] == "second":
-                        timeline.add(event, watch.on_second)
-                    # All processes start and end the measured time together, so the first event is enough.
-                    elif (on_moment := moments.pop(event["event"], None)) is not None:
-                        on_moment()
-                timeline.over(watch.on_second)
-                return merge(self.name, results(processes), timeline.rows(), users=users)
-
-    @contextlib.contextmanager
-    def _injectors(self, load: Load) -> Iterator[Sequence[GeneratorProcess]]:
-        with contextlib.ExitStack() as stack:
-            if load.processes == 1 and not self.others:
-                yield [stack.enter_context(start(GeneratorProcess, [sys.executable, "-m", INJECTOR], ROOT, load.core))]
-            else:
-                near = load.processes - len(self.others)
-                yield stack.enter_context(cluster.workers(PROGRAM, near, load.core, self.others))
+            for event in events(processes, "result", limit_s, watch.should_stop):
+                if event["event"] == "second":
+                    timeline.add(event, watch.on_second)
+                # All processes start and end the measured time together, so the first event is enough.
+                elif (on_moment := moments.pop(event["event"], None)) is not None:
+                    on_moment()
+            timeline.over(watch.on_second)
+            return merge(self.name, results(processes), timeline.rows(), users=users)
 
 
 def _users(load: Load) -> Users:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from loadtests.engines import cluster, require_able
 from loadtests.engines.base import UNWATCHED, Engine, EngineError, Others, Watch
-from loadtests.engines.generator_process import Event, GeneratorProcess, common_start, events, results, start, wait_for
+from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, wait_for
 from loadtests.engines.job import job
 from loadtests.engines.merge import Timeline, merge
 from loadtests.files import ROOT
@@ -49,19 +49,9 @@ def require() -> str:
     if (version := environment.node_version(path)) < environment.OLDEST_NODE:
         found = f"v{'.'.join(map(str, version))}" if version else "of unknown version"
         raise EngineError(f"{path} is Node {found}. Install Node {oldest} or newer")
-    if not (ROOT / "node_modules" / "undici").is_dir():
+    if not (ROOT / "node_modules" / "hdr-histogram-js").is_dir():
         raise EngineError("the generator's packages are not installed. Run `make setup`")
     return path
-
-
-def protocols() -> list[str]:
-    """Return the names of the generator's protocols, which are the modules in the generator's folder ``protocols``."""
-    return sorted(file.stem for file in (GENERATOR / "protocols").glob("*.js"))
-
-
-def dialects() -> list[str]:
-    """Return the names of the WebSocket dialects, which are the modules in the generator's folder ``dialects``."""
-    return sorted(file.stem for file in (GENERATOR / "dialects").glob("*.js"))
 
 
 class SchedulePart(NamedTuple):
@@ -77,40 +67,62 @@ class SchedulePart(NamedTuple):
 
 
 class NodeGenerator:
-    """The running Node processes of an engine, as a ``base.LoadMaker``."""
+    """The running Node processes of an engine. They prepare and generate one load at a time.
+
+    All methods raise EngineError if a process fails.
+    """
 
     def __init__(self, engine: Engine, processes: Sequence[GeneratorProcess]) -> None:
         self.engine = engine
         self._processes = processes
         self._names = itertools.count(1)
 
-    def prepare(self, load: Load) -> NodeLoad:
+    def prepare(self, load: Load, contract: bool = False) -> NodeLoad:
+        """Prepare a load in all processes. To check the ``contract``, the generator explains failures.
+
+        Raises:
+            UserError: If the engine can't generate the load.
+        """
         require_able(self.engine, load)
         name, token = f"{next(self._names)}", secrets.token_hex(TOKEN_BYTES)
         for index, process in enumerate(self._processes):
-            process.write({"load": name, "job": job(self.engine.name, load, token, index)})
+            own = job(self.engine.name, load, token, index)
+            process.write({"load": name, "job": {**own, "contract": contract}})
         wait_for(self._processes, "ready", _preparation_s(load))
         for process in self._processes:
-            demote(process.last["helpers"])
+            demote(process.last.get("helpers", []))  # a worker has already lowered the priority of its threads
         return NodeLoad(self.engine, name, load, self._processes)
 
     def spins(self) -> dict[str, float]:
+        """Run the calibration (``loadtests.observe.calibration``) on every other machine that generates load.
+
+        Returns:
+            The duration of the calibration in seconds, by the machine's address.
+        """
         spun = {process.machine: process.spin() for process in self._processes}
         return {machine: seconds for machine, seconds in spun.items() if seconds is not None}
 
-    def make(self, load: Load, watch: Watch) -> NodeLoad:
-        """Generate a load in a single slice. See ``base.Engine.run``."""
+    def make(self, load: Load, watch: Watch) -> Result:
+        """Generate a load in a single slice and return its result. See ``base.Engine.run``."""
         prepared = self.prepare(load)
+        steps = load.conversation.steps if load.conversation else 1
+        for step in range(steps if steps > 1 else 0):
+            if step:  # the connections of the first step are already open
+                prepared.step()
+            watch.on_step()
         if load.warmup_s:
             prepared.warm_up(load.warmup_s)
         watch.on_start()
         prepared.measure(load.duration_s, watch=watch)
         watch.on_end()
-        return prepared
+        return prepared.result()
 
 
 class NodeLoad:
-    """A load that Node processes generate, as a ``base.PreparedLoad``."""
+    """A prepared load, which is generated in one or several slices. Its connections stay open between the slices.
+
+    All methods raise EngineError if a process fails.
+    """
 
     def __init__(self, engine: Engine, name: str, load: Load, processes: Sequence[GeneratorProcess]) -> None:
         self._engine = engine
@@ -120,20 +132,34 @@ class NodeLoad:
         self._timeline = Timeline(len(processes))
         self._slices = 0
         self._measured_s = 0.0
-        self.parts: list[Event] = []
-        """The measurements of each process (``Measured`` in generator/types.ts), after the load."""
 
     def step(self) -> None:
+        """Open the connections of the next step (``Conversation.steps``). The first step's connections are open."""
         self._send({"step": True})
         wait_for(self._processes, "stepped", _preparation_s(self._load))
 
     def warm_up(self, seconds: float) -> None:
+        """Generate the load without measuring it."""
         draw = self._load.moments(WARM_UP)
         self._slice(SchedulePart(seconds, 0.0, seconds), SchedulePart(0.0), draw, self._load.grace)
 
     def measure(
         self, duration_s: float, *, settle_s: float = 0.0, grace_s: float | None = None, watch: Watch = UNWATCHED
     ) -> bool:
+        """Generate the load for ``settle_s`` seconds, and then measure it for ``duration_s`` seconds.
+
+        The slices of a load with a rate are parts of one schedule of ``Load.duration_s`` seconds.
+
+        Args:
+            duration_s: The measured time in seconds.
+            settle_s: The time before the measurement in seconds.
+            grace_s: The time limit for outstanding requests at the end. The default is ``Load.grace``.
+            watch: The functions to call. ``on_start`` and ``on_end`` aren't called, because the caller knows these
+                moments.
+
+        Returns:
+            True if some outstanding requests weren't answered within the grace period.
+        """
         load = self._load
         # All slices together must have the load's rate. So there are two schedules, one for measuring and one
         # for settling, and each slice is a part of both schedules.
@@ -147,11 +173,10 @@ class NodeLoad:
         return in_vain
 
     def result(self) -> Result:
+        """Close the connections, and return the result of all slices."""
         self._send({"close": True})
         wait_for(self._processes, "result", OVERTIME_S)
-        self.parts = results(self._processes)
-        with cluster.understood(self._processes):
-            return merge(self._engine.name, self.parts, self._timeline.rows(), self._load.requests)
+        return merge(self._engine.name, results(self._processes), self._timeline.rows(), self._load.requests)
 
     def _slice(
         self,
@@ -177,26 +202,10 @@ class NodeLoad:
             start_ms = begin * 1000 + process.ahead_ms
             process.write({"load": self._name, "slice": {**options, "start": start_ms}})
         limit_s = begin - time.monotonic() + settling.lasts_s + measured.lasts_s + grace_s + OVERTIME_S
-        with cluster.understood(self._processes):
-            for event in events(self._processes, "over", limit_s, watch.should_stop):
-                if event["event"] == "sends":
-                    self._pass_on(event)
-                else:
-                    self._timeline.add(event, watch.on_second)
-            self._timeline.over(watch.on_second)
-            return any(process.last["inVain"] for process in self._processes)
-
-    def _pass_on(self, event: Event) -> None:
-        """Tell the other processes which messages a process sent to shared rooms.
-
-        The messages' times are converted to the clock of each receiving process.
-        """
-        sender = self._processes[event["index"]]
-        for process in self._processes:
-            if process is not sender:
-                ahead_ms = process.ahead_ms - sender.ahead_ms
-                sends = [(*sent, None if due is None else due + ahead_ms) for *sent, due in event["sends"]]
-                process.write({"load": self._name, "sends": {"sends": sends, "all": event["all"]}})
+        for event in events(self._processes, "over", limit_s, watch.should_stop):
+            self._timeline.add(event, watch.on_second)
+        self._timeline.over(watch.on_second)
+        return any(process.last["inVain"] for process in self._processes)
 
     def _send(self, message: dict[str, Any]) -> None:
         for process in self._processes:
@@ -224,22 +233,11 @@ def command() -> list[str]:
 def running(engine: Engine, processes: int, core: int | None, others: Others = ()) -> Iterator[NodeGenerator]:
     """Run generator processes until the context ends.
 
-    The processes with the highest indexes run on ``others``, one process on each machine or worker. The other processes
-    run on a core of this machine.
-
-    Raises:
-        EngineError: If a process fails.
-        UserError: If another machine isn't prepared.
+    The processes run in the generator's folder, because the user's folder may contain a .loadtestrc. See
+    ``cluster.running``.
     """
-    with contextlib.ExitStack() as stack:
-        if others:
-            found = stack.enter_context(cluster.workers(PROGRAM, processes - len(others), core, others))
-            yield NodeGenerator(engine, found)
-        else:  # run in the generator's folder, because the user's folder may contain a .loadtestrc
-            yield NodeGenerator(
-                engine,
-                [stack.enter_context(start(GeneratorProcess, command(), GENERATOR, core)) for _ in range(processes)],
-            )
+    with cluster.running(PROGRAM, command(), GENERATOR, processes, core, others) as found:
+        yield NodeGenerator(engine, found)
 
 
 def demote(threads: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""Run this project's own engine, which uses Node and undici.
+"""Run this project's own engine, which uses Node.
 
 The engine sends requests on a fixed schedule, and measures times from the intended send.
 """
@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager
 
 from loadtests.engines import node, require_able
 from loadtests.engines.base import UNWATCHED, Others, Watch
-from loadtests.errors import unknown
 from loadtests.records.result import Result
 from loadtests.workload import Feature, Load
 
@@ -35,8 +34,6 @@ class Openloop:
     """
 
     name = "openloop"
-    label = "this project's load generator, with a fixed schedule"
-    place = 1
     features = frozenset(Feature) - {Feature.JOURNEYS}
 
     others: Others = ()
@@ -53,15 +50,7 @@ class Openloop:
         node.require()
 
     def check(self, load: Load) -> None:
-        """Check that the generator supports the protocol and the dialect of a load.
-
-        Raises:
-            UserError: If the protocol or the dialect is unknown.
-        """
-        if load.protocol not in node.protocols():
-            raise unknown("protocol", load.protocol, node.protocols())
-        if load.conversation is not None and load.conversation.dialect not in node.dialects():
-            raise unknown("dialect", load.conversation.dialect, node.dialects())
+        """Accept all loads."""
 
     def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[node.NodeGenerator]:
         return node.running(self, processes, core, self.others)
@@ -69,7 +58,7 @@ class Openloop:
     def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
         require_able(self, load)  # check the load before any process is started
         with self.generator(load.processes, load.core) as generator:
-            return generator.make(load, watch).result()
+            return generator.make(load, watch)
 
 
 ENGINE = Openloop()

@@ -102,6 +102,9 @@ export class Answer {
     if (end < 0) {
       return 0;
     }
+    if (end === 0) {
+      return LINE_END.length; // the line end after a chunk
+    }
     const line = bytes.toString('latin1', 0, end);
     const size = /^([0-9a-f]+)[ \t]*(?:;|$)/i.exec(line);
     if (size === null) {
@@ -116,21 +119,9 @@ export class Answer {
   chunk(bytes) {
     const length = this.pass(bytes);
     if (this.left === 0) {
-      this.parse = this.chunkEnd;
+      this.parse = this.chunkSize;
     }
     return length;
-  }
-
-  /** @param {Buffer} bytes */
-  chunkEnd(bytes) {
-    if (bytes.length < LINE_END.length) {
-      return 0;
-    }
-    if (bytes.compare(LINE_END, 0, LINE_END.length, 0, LINE_END.length) !== 0) {
-      throw new Error('a chunk of the answer is longer than its declared size');
-    }
-    this.parse = this.chunkSize;
-    return LINE_END.length;
   }
 
   /** @param {Buffer} bytes */

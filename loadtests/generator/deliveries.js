@@ -1,11 +1,26 @@
-// Count the deliveries of messages. A message can have several receivers or no receiver.
+// Count the deliveries of messages. A message has at least one receiver.
 
-import { GONE, Inbox } from './inbox.js';
-import { LastReceivers } from './last_receiver.js';
 import { Times } from './times.js';
 
-/** @import { Name } from './last_receiver.js' */
 /** @import { DeliveryCounts } from './types.ts' */
+
+/**
+ * @typedef {object} Message
+ * @property {number} intended when the message was due to be sent
+ * @property {number} left the number of receivers that haven't received the message
+ */
+
+/** The messages of one stream to a receiver, with the numbers from `first` up to, but not including, `next`. */
+class Inbox {
+  /** @type {Map<number, Message>} by number */
+  missing = new Map();
+
+  constructor(/** @type {number} */ first) {
+    this.first = first;
+    this.next = first;
+    this.highest = first - 1; // the highest number that has arrived
+  }
+}
 
 /**
  * The deliveries of a load. A stream consists of the numbered messages of one sender, and a delivery is the arrival of
@@ -15,16 +30,10 @@ import { Times } from './times.js';
  *
  * `duplicate` counts repeated arrivals of a message. `reordered` counts the messages that arrive after a higher number
  * of their stream. As in RFC 4737, the late message counts, not the messages that overtook it. The lag is the time from
- * the intended send to the first arrival.
- *
- * A message can arrive before it is expected, for example if its sender and receiver are in different processes. A
- * message that is never expected doesn't count, for example if it was sent before its receiver joined.
+ * the intended send to the first arrival. A message is whole when all its receivers have received it.
  *
  * If a load has slices, `awaited` counts the missing deliveries that were due since the last call of `begin`, except
  * deliveries to lost receivers. A delivery after the end of its slice still counts, with its whole lag.
- *
- * `underWay` counts the missing deliveries that were not overtaken, because an overtaken message is lost rather than
- * late.
  */
 export class Deliveries {
   expected = 0;
@@ -33,39 +42,42 @@ export class Deliveries {
   reordered = 0;
   stray = 0;  // messages that arrived at the wrong client
   inTime = 0; // arrivals in the measured part of a slice
-  underWay = 0;
+  awaited = 0;
+  messages = 0;
+  whole = 0;
   /** @type {number[]} */
   backlog = [];  // for each slice, a lower bound for the growth of the deliveries in flight
   lag = new Times();
+  last = new Times(); // the lag of each whole message's last receiver
   reading = new Times(); // the part of the lag that the generator may have caused
   sinceMs = -Number.MAX_VALUE;
   fromMs = -Infinity; // the start of the slice's measured part
   endMs = Infinity;
   most = -Infinity;  // the maximum number of deliveries in flight in the slice's second quarter
   least = Infinity; // the minimum number of deliveries in flight in the slice's last quarter
-  missingBefore = 0; // missing deliveries that were due before the slice, and those to lost receivers
-  /** @type {Map<Name, Map<Name, Inbox>>} by receiver and stream */
+  /** @type {Map<number, Map<number, Inbox>>} by receiver and stream */
   inboxes = new Map();
-  /** @type {Set<Name>} */
+  /** @type {Set<number>} */
   lost = new Set(); // receivers
 
   /**
    * @param {(at: number) => number} waited returns the time that a message may have waited in the generator
    * @param {boolean} straysAreKnown false if messages of other senders may be intended for a receiver
-   * @param {boolean} areShared whether messages have receivers in several processes
    */
-  constructor(waited = () => 0, straysAreKnown = true, areShared = false) {
+  constructor(waited = () => 0, straysAreKnown = true) {
     this.waited = waited;
     this.straysAreKnown = straysAreKnown;
-    this.lastReceivers = new LastReceivers(areShared);
   }
 
-  get missing() {
-    return this.expected - this.delivered;
-  }
-
-  get awaited() {
-    return this.missing - this.missingBefore;
+  /** The deliveries in flight. A missing message that was overtaken is lost rather than late. */
+  get underWay() {
+    let count = 0;
+    for (const streams of this.inboxes.values()) {
+      for (const { next, highest } of streams.values()) {
+        count += next - 1 - highest;
+      }
+    }
+    return count;
   }
 
   /**
@@ -81,7 +93,7 @@ export class Deliveries {
     this.endMs = endMs;
     this.most = -Infinity;
     this.least = Infinity;
-    this.missingBefore = this.missing;
+    this.awaited = 0;
   }
 
   /** Sample the number of deliveries in flight. Call this method regularly during a slice. */
@@ -107,121 +119,62 @@ export class Deliveries {
   }
 
   /**
-   * Expect a message at a receiver. For each receiver, the numbers of a stream must be consecutive. A receiver that
-   * leaves and returns counts as another receiver.
+   * Expect a message. For each receiver, the numbers of a stream must be consecutive. A receiver that leaves and
+   * returns counts as another receiver.
    *
-   * @param {Name} receiver
-   * @param {Name} stream
+   * @param {{name: number}[]} receivers
+   * @param {number} stream
    * @param {number} number
    * @param {number} intended when the message was due to be sent
    */
-  expect(receiver, stream, number, intended) {
-    const inbox = this.inbox(receiver, stream);
-    if (inbox.first === inbox.next) {
-      inbox.first = number;
-    } else if (number !== inbox.next) {
-      throw new RangeError(`stream ${stream}, receiver ${receiver}: number ${number} can't follow ${inbox.next - 1}`);
-    }
-    inbox.next = number + 1;
-    this.expected++;
-    const early = inbox.early?.get(number);
-    if (early !== undefined) {
-      inbox.early?.delete(number);
-      this.wasDelivered(intended, early.at, early.waited, early.overtaken);
-      this.lastReceivers.arrived(stream, number, early.at);
-      this.duplicate += early.duplicate;
-    } else if (this.lost.has(receiver)) {
-      inbox.missing.set(number, GONE);
-      this.missingBefore++;
-    } else {
-      inbox.missing.set(number, intended);
-      this.underWay += number > inbox.highest ? 1 : 0;
-    }
-  }
-
-  /**
-   * Expect a message at several receivers, or withdraw the message.
-   *
-   * @param {{name: Name}[]} receivers
-   * @param {Name} stream
-   * @param {number} number
-   * @param {number | null} intended null withdraws an earlier message that the server did not forward
-   */
-  publish(receivers, stream, number, intended) {
-    if (intended === null) {
-      this.lastReceivers.withdraw(stream, number);
-      receivers.forEach(({ name }) => this.withdraw(name, stream, number));
-      return;
-    }
-    if (receivers.length > 0) {
-      this.lastReceivers.expect(stream, number, intended, receivers.length);
-    }
+  expect(receivers, stream, number, intended) {
+    const message = { intended, left: receivers.length };
+    this.messages += receivers.length > 0 ? 1 : 0;
+    this.expected += receivers.length;
     for (const { name } of receivers) {
-      this.expect(name, stream, number, intended);
-    }
-  }
-
-  /** @param {Name} receiver @param {Name} stream @param {number} number @param {number} at */
-  arrived(receiver, stream, number, at) {
-    const inbox = this.inbox(receiver, stream);
-    const overtaken = number < inbox.highest;
-    if (!overtaken) {
-      this.underWay -= inbox.underWayUntil(number);
-      inbox.highest = number;
-    }
-    const intended = inbox.missing.get(number);
-    if (intended !== undefined) {
-      this.noLongerMissing(inbox, number, intended);
-      this.wasDelivered(intended, at, this.waited(at), overtaken);
-      this.lastReceivers.arrived(stream, number, at);
-    } else if (number >= inbox.first && number < inbox.next) {
-      this.duplicate += inbox.withdrawn?.has(number) ? 0 : 1;
-    } else {
-      inbox.arrivedEarly(number, at, this.waited(at), overtaken);
-    }
-  }
-
-  /**
-   * Stop expecting a message whose sending failed. If a copy has already arrived, it still counts. A later arrival
-   * doesn't count.
-   */
-  withdraw(/** @type {Name} */ receiver, /** @type {Name} */ stream, /** @type {number} */ number) {
-    const inbox = this.inbox(receiver, stream);
-    const intended = inbox.missing.get(number);
-    if (intended !== undefined) {
-      this.noLongerMissing(inbox, number, intended);
-      this.underWay -= number > inbox.highest && intended !== GONE ? 1 : 0;
-      this.expected--;
-      inbox.withdrawn ??= new Set();
-      inbox.withdrawn.add(number);
-    }
-  }
-
-  /** Mark a receiver as lost. Its missing and future messages stay missing, but are no longer awaited. */
-  loseReceiver(/** @type {Name} */ receiver) {
-    this.lost.add(receiver);
-    for (const inbox of this.inboxes.get(receiver)?.values() ?? []) {
-      this.underWay -= inbox.underWayUntil(inbox.next);
-      for (const [number, intended] of inbox.missing) {
-        this.missingBefore += intended < this.sinceMs ? 0 : 1;
-        inbox.missing.set(number, GONE);
+      if (!this.lost.has(name)) {
+        const inbox = this.inbox(name, stream, number);
+        inbox.next = number + 1;
+        inbox.missing.set(number, message);
+        this.awaited++;
       }
     }
   }
 
-  /** @param {Inbox} inbox @param {number} number @param {number} intended */
-  noLongerMissing(inbox, number, intended) {
+  /** @param {number} receiver @param {number} stream @param {number} number @param {number} at */
+  arrived(receiver, stream, number, at) {
+    const inbox = this.inboxes.get(receiver)?.get(stream);
+    if (inbox === undefined || number < inbox.first) {
+      return; // sent before the receiver joined
+    }
+    const message = inbox.missing.get(number);
+    if (message === undefined) {
+      this.duplicate++;
+      return;
+    }
     inbox.missing.delete(number);
-    this.missingBefore -= intended < this.sinceMs ? 1 : 0;
+    this.awaited -= message.intended < this.sinceMs ? 0 : 1;
+    this.delivered++;
+    this.reordered += number < inbox.highest ? 1 : 0;
+    inbox.highest = Math.max(inbox.highest, number);
+    this.lag.record(at - message.intended);
+    this.reading.record(this.waited(at));
+    this.countInTime(at);
+    if (--message.left === 0) {
+      this.whole++;
+      this.last.record(at - message.intended);
+    }
   }
 
-  /** @param {number} intended @param {number} at @param {number} waited @param {boolean} overtaken */
-  wasDelivered(intended, at, waited, overtaken) {
-    this.delivered++;
-    this.lag.record(at - intended);
-    this.reading.record(waited);
-    this.countInTime(at);
-    this.reordered += overtaken ? 1 : 0;
+  /** Mark a receiver as lost. Its missing and future messages stay missing, but are no longer awaited. */
+  loseReceiver(/** @type {number} */ receiver) {
+    this.lost.add(receiver);
+    for (const { missing } of this.inboxes.get(receiver)?.values() ?? []) {
+      for (const { intended } of missing.values()) {
+        this.awaited -= intended < this.sinceMs ? 0 : 1;
+      }
+    }
+    this.inboxes.delete(receiver);
   }
 
   /** Count an arrival in the measured part of a slice, even if the message was sent while the server settled. */
@@ -229,7 +182,8 @@ export class Deliveries {
     this.inTime += at >= this.fromMs && at <= this.endMs ? 1 : 0;
   }
 
-  inbox(/** @type {Name} */ receiver, /** @type {Name} */ stream) {
+  /** @param {number} receiver @param {number} stream @param {number} first the number of the first message */
+  inbox(receiver, stream, first) {
     let streams = this.inboxes.get(receiver);
     if (streams === undefined) {
       streams = new Map();
@@ -237,7 +191,7 @@ export class Deliveries {
     }
     let inbox = streams.get(stream);
     if (inbox === undefined) {
-      inbox = new Inbox();
+      inbox = new Inbox(first);
       streams.set(stream, inbox);
     }
     return inbox;
@@ -245,14 +199,12 @@ export class Deliveries {
 
   /** @returns {DeliveryCounts} */
   measured() {
-    const { expected, delivered, missing, duplicate, reordered, inTime, backlog } = this;
-    const { messages, whole, times } = this.lastReceivers;
+    const { expected, delivered, duplicate, reordered, inTime, messages, whole, backlog } = this;
     const stray = this.straysAreKnown || this.stray === 0 ? this.stray : null;
     return {
-      ...{ expected, delivered, missing, duplicate, reordered, stray, in_time: inTime, messages, whole, backlog },
-      of_messages: this.lastReceivers.each(),
+      ...{ expected, delivered, missing: expected - delivered, duplicate, reordered, stray, in_time: inTime, messages, whole, backlog },
       lag: this.lag.spread(),
-      last: times.spread(),
+      last: this.last.spread(),
       reading: this.reading.spread(),
     };
   }

@@ -2,7 +2,6 @@
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 
 const [LINE_FEED, CARRIAGE_RETURN, COLON] = Buffer.from('\n\r:');
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const DATA = Buffer.from('data');
 
 // The state of a line. A number below DATA_FIELD means that this many bytes were read, and that all of them match the
@@ -19,7 +18,6 @@ export class EventScanner {
   line = 0;
   hasData = false;
   afterReturn = false;
-  markBytes = 0;
 
   /** @param {Buffer} chunk @param {() => void} onEvent */
   scan(chunk, onEvent) {
@@ -32,31 +30,14 @@ export class EventScanner {
         }
       }
       const byte = chunk[at];
-      if (this.markBytes < BYTE_ORDER_MARK.length && this.isMark(byte)) {
-        continue;
-      }
-      if (byte === LINE_FEED && this.afterReturn) {
-        this.afterReturn = false;
-        continue;
-      }
+      const isRest = byte === LINE_FEED && this.afterReturn; // the end of CRLF
       this.afterReturn = byte === CARRIAGE_RETURN;
-      if (byte === LINE_FEED || byte === CARRIAGE_RETURN) {
+      if (!isRest && (byte === LINE_FEED || byte === CARRIAGE_RETURN)) {
         this.endLine(onEvent);
-      } else if (this.line < DATA_FIELD) {
+      } else if (!isRest && this.line < DATA_FIELD) {
         this.line = after(this.line, byte);
       }
     }
-  }
-
-  /** Check whether a byte belongs to a byte order mark at the beginning of the stream. */
-  isMark(/** @type {number} */ byte) {
-    if (byte === BYTE_ORDER_MARK[this.markBytes]) {
-      this.markBytes++;
-      return true;
-    }
-    this.line = this.markBytes === 0 ? 0 : OTHER;
-    this.markBytes = BYTE_ORDER_MARK.length;
-    return false;
   }
 
   endLine(/** @type {() => void} */ onEvent) {

@@ -10,7 +10,7 @@ import { SliceClock } from './sliceclock.js';
 import { tlsOf } from './tls.js';
 
 /** @import { Exchange } from './recorder.js' */
-/** @import { Connection, Job, OnSecond, OnSends, Owner, Pool, Protocol, Running, Sends, Slice } from './types.ts' */
+/** @import { Connection, Job, OnSecond, Owner, Pool, Protocol, Running, Slice } from './types.ts' */
 
 const LOOK_EVERY_MS = 50; // the interval of `look`
 // A connection that has been idle for this share of job.idleMs is used last, because the server may close it.
@@ -40,11 +40,10 @@ export class Load {
   /** @type {(inVain: boolean) => void} */
   resolve = () => {};
 
-  /** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond @param {OnSends} onSends */
-  constructor(protocol, job, onSecond, onSends) {
+  /** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond */
+  constructor(protocol, job, onSecond) {
     this.protocol = protocol;
     this.job = job;
-    this.onSends = onSends;
     this.exchanges = job.requests.map((request) => protocol.exchange(request, job));
     this.order = new Uint16Array(Uint8Array.from(Buffer.from(job.order, 'base64')).buffer);
     this.recorder = new Recorder(onSecond, this.exchanges);
@@ -55,14 +54,6 @@ export class Load {
     await this.silent.opened;
     this.pool = (await this.protocol.openPool?.(this.job)) ?? null;
     this.recorder.deliveries = this.pool?.deliveries ?? null;
-  }
-
-  async step() {
-    await this.pool?.step?.();
-  }
-
-  async reopen() {
-    await this.pool?.reopen?.();
   }
 
   /** @param {Slice} slice @returns {Promise<boolean>} */
@@ -90,13 +81,12 @@ export class Load {
   }
 
   /**
-   * Give up requests that have waited too long. After the end of the slice, finish it when nothing is outstanding or
-   * the grace period is over.
+   * Give up requests that have waited too long. After the end of the slice, finish it when no request is
+   * outstanding or the grace period is over.
    */
   look(/** @type {number} */ now) {
     this.recorder.roll(now);
     this.recorder.deliveries?.look(now);
-    this.passOn(now >= this.endMs && this.isSent());
     if (now < this.endMs) {
       for (const connection of this.connections) {
         if (connection.busy && now - connection.handedAt >= this.job.timeoutMs) {
@@ -116,25 +106,12 @@ export class Load {
   isDone() {
     const { deliveries } = this.recorder;
     const closing = this.pool?.closing ?? 0;
-    const silent = this.pool?.rooms?.silent ?? 0;
-    return this.isSent() && closing === 0 && silent === 0 && (deliveries === null || deliveries.awaited === 0);
+    return this.isSent() && closing === 0 && (deliveries === null || deliveries.awaited === 0);
   }
 
   /** Return whether all due requests were sent and answered. */
   isSent() {
     return this.inFlight === 0;
-  }
-
-  /** Tell the other processes about the sends into shared rooms. `all` means that the slice has no more sends. */
-  passOn(/** @type {boolean} */ all) {
-    const sends = this.pool?.rooms?.take(all);
-    if (sends) {
-      this.onSends(sends);
-    }
-  }
-
-  expect(/** @type {Sends} */ sends) {
-    this.pool?.expect?.(sends);
   }
 
   /** Return the exchange for the send at this place in the order of all processes' sends. */
@@ -202,7 +179,6 @@ export class Load {
         this.drop(connection);
       }
     }
-    this.passOn(true);
     this.countPlanned(now);
     this.recorder.end(now);
     this.recorder.deliveries?.end(now);

@@ -10,52 +10,13 @@ import { nowMs } from './clock.js';
 import { Exchange, Recorder } from './recorder.js';
 import { evenMoments } from './schedule.js';
 
-/** @import { ErrorKind, Job, Measured, OnSecond, Running, Slice } from './types.ts' */
+/** @import { ErrorKind, Job, OnSecond, Running, Slice } from './types.ts' */
 
 /** @typedef {{statusCode: number, body: string, requestElapsed: number}} Answer of the package; whole milliseconds */
-
-/**
- * Compute percentiles like the package: percentile p is the smallest whole number of milliseconds in which more than p
- * percent of the answers arrived.
- */
-class WholeMilliseconds {
-  /** @type {Map<number, number>} */
-  counts = new Map();
-  count = 0;
-  sum = 0;
-
-  record(/** @type {number} */ ms) {
-    this.counts.set(ms, (this.counts.get(ms) ?? 0) + 1);
-    this.count++;
-    this.sum += ms;
-  }
-
-  figures() {
-    if (this.count === 0) {
-      return null;
-    }
-    const sorted = [...this.counts].sort(([one], [other]) => one - other);
-    const percentile = (/** @type {number} */ percent) => {
-      let upTo = 0;
-      const found = sorted.find(([, count]) => ((upTo += count) / this.count) * 100 > percent);
-      return found?.[0] ?? null;
-    };
-    return {
-      p50: percentile(50),
-      p90: percentile(90),
-      p95: percentile(95),
-      p99: percentile(99),
-      'p99.9': null,
-      max: Math.max(...this.counts.keys()),
-      mean: this.sum / this.count,
-    };
-  }
-}
 
 /** @implements {Running} */
 export class Loadtest {
   exchange = new Exchange();
-  elapsed = new WholeMilliseconds();
   stop = () => {};
 
   /** @param {Job} job @param {OnSecond} onSecond */
@@ -63,7 +24,8 @@ export class Loadtest {
     this.job = job;
     this.request = job.requests[0]; // the package can only send one kind of request
     this.recorder = new Recorder(onSecond, [this.exchange]);
-    this.expectBody = utf8(this.request.expectBody);
+    const { expectBody } = this.request;
+    this.expectBody = expectBody === null ? null : Buffer.from(expectBody, 'base64').toString();
   }
 
   async ready() {
@@ -97,16 +59,10 @@ export class Loadtest {
     const { request, job } = this;
     // Untyped, because the package's declarations are for an older version.
     const { loadTest } = /** @type {any} */ (this.package);
-    const body = utf8(request.body) ?? undefined;
-    // The package sets Content-Length after it has written the request, which is too late.
-    const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
-    const headers = byName(request.headers);
+    const names = request.headers.filter((_, at) => at % 2 === 0);
     return loadTest({
       url: job.origin + request.path,
-      method: request.method,
-      headers: { ...headers, ...length },
-      body,
-      contentType: Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1],
+      headers: Object.fromEntries(names.map((name, at) => [name, request.headers[2 * at + 1]])),
       maxSeconds: lastsMs / 1000,
       timeout: job.timeoutMs,
       agentKeepAlive: job.keepAlive,
@@ -154,34 +110,12 @@ export class Loadtest {
       failed('wrong-body', 'the answer has an unexpected body');
     } else {
       this.recorder.wasOk(this.exchange, sentAt, sentAt, now);
-      this.elapsed.record(answer.requestElapsed);
     }
   }
 
-  /** @returns {Measured} */
   close() {
-    return { ...this.recorder.measured(this.job.rate === null), own_ms: this.elapsed.figures() };
+    return this.recorder.measured(this.job.rate === null);
   }
-}
-
-/** @param {string | null} base64 */
-function utf8(base64) {
-  return base64 === null ? null : Buffer.from(base64, 'base64').toString();
-}
-
-/**
- * Convert headers to Node's format. Repeated headers become a list.
- *
- * @param {string[]} pairs name, value, name, value, ...
- */
-function byName(pairs) {
-  /** @type {Record<string, string | string[]>} */
-  const headers = {};
-  for (let i = 0; i < pairs.length; i += 2) {
-    const [name, value] = [pairs[i], pairs[i + 1]];
-    headers[name] = Object.hasOwn(headers, name) ? [headers[name], value].flat() : value;
-  }
-  return headers;
 }
 
 /** @param {string} text @returns {ErrorKind} */

@@ -5,10 +5,8 @@
 //     {"load": <name>, "step": true}         Open the next part of the load's pool. The answer is {"event": "stepped"}.
 //     {"load": <name>, "reopen": true}       Open lost connections of the pool. The answer is {"event": "reopened"}.
 //     {"load": <name>, "slice": <Slice>}     Generate the load for a slice. The answers are an event "second" for each
-//                                            second that has passed, events "sends" for sends into rooms that other
-//                                            processes share, and finally {"event": "over"}, in which `inVain`
+//                                            second that has passed, and finally {"event": "over"}, in which `inVain`
 //                                            tells whether an awaited answer is missing.
-//     {"load": <name>, "sends": <Sends>}     Expect the sends of another process. Times are in this process's clock.
 //     {"stop": true}                         End the slice now.
 //     {"load": <name>, "close": true}        End the load. The answer is {"event": "result"} with its figures.
 //
@@ -94,12 +92,12 @@ async function load(job) {
   const { openloop } = await import('./openloop.js');
   const { protocol } = /** @type {{protocol: Protocol}} */ (await import(`./protocols/${job.protocol}.js`));
   const work = `${job.protocol} ${job.conversation?.does}`;
-  if (!warm.has(work)) {
+  if (!warm.has(work) && !job.contract) {
     const { warmUp } = await import('./warmup.js');
     await warmUp(protocol, job);
     warm.add(work);
   }
-  return openloop(protocol, job, onSecond, (sends) => report({ event: 'sends', index: job.index, ...sends }));
+  return openloop(protocol, job, onSecond);
 }
 
 /** @type {Map<string, Prepared>} */
@@ -118,13 +116,11 @@ for await (const line of createInterface({ input: process.stdin })) {
     // loadtest would remain uncompiled and four times slower.
     report({ event: 'ready', helpers: message.job.engine === 'openloop' ? helpers : [] });
   } else if (message.reopen && prepared) {
-    await prepared.running.reopen?.();
+    await prepared.running.pool?.reopen?.();
     report({ event: 'reopened' });
   } else if (message.step && prepared) {
-    await prepared.running.step?.();
+    await prepared.running.pool?.step?.();
     report({ event: 'stepped' });
-  } else if (message.sends) {
-    prepared?.running.expect?.(message.sends);
   } else if (message.stop) {
     running?.stop();
   } else if (message.slice && prepared) {

@@ -3,10 +3,10 @@
 import { ClosedLoop } from './closedloop.js';
 import { Scheduled } from './scheduled.js';
 
-/** @import { Job, OnSecond, OnSends, Protocol } from './types.ts' */
+/** @import { Job, OnSecond, Protocol } from './types.ts' */
 
-/** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond @param {OnSends} onSends */
-export function openloop(protocol, job, onSecond, onSends = () => {}) {
+/** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond */
+export function openloop(protocol, job, onSecond) {
   const Kind = job.rate === null ? ClosedLoop : Scheduled;
-  return new Kind(protocol, job, onSecond, onSends);
+  return new Kind(protocol, job, onSecond);
 }

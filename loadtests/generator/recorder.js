@@ -4,7 +4,7 @@ import { Outage } from './outage.js';
 import { Times } from './times.js';
 
 /** @import { Deliveries } from './deliveries.js' */
-/** @import { ErrorCounts, ErrorKind, Failure, Measured, OnSecond, Second, Share } from './types.ts' */
+/** @import { ErrorCounts, ErrorKind, Failure, OnSecond } from './types.ts' */
 
 /** A request of a load, with its counts and response times. The protocols' subclasses add the data to send. */
 export class Exchange {
@@ -17,7 +17,6 @@ export class Exchange {
   errors = {};
   responseTime = new Times();
 
-  /** @returns {Share} */
   share() {
     const { planned, sent, completed, ok, errors } = this;
     return { planned, sent, completed, ok, errors, response_time: this.responseTime.spread() };
@@ -67,7 +66,6 @@ export class Recorder {
     this.measures = endMs > fromMs;
     this.startMs = startMs;
     this.endMs = endMs;
-    this.outage.startSlice();
     this.firstAnswerMs = 0;
     this.lastBeforeMs = startMs;
     this.lastInTimeMs = 0;
@@ -204,37 +202,17 @@ export class Recorder {
     return elapsedMs > 0 ? (this.okInTime * 1000) / elapsedMs : 0;
   }
 
-  /**
-   * @param {boolean} closed whether it was a closed loop
-   * @returns {Measured}
-   */
-  measured(closed) {
-    const total = new Exchange();
-    for (const { planned, sent, completed, ok, errors, responseTime } of this.exchanges) {
-      total.planned += planned;
-      total.sent += sent;
-      total.completed += completed;
-      total.ok += ok;
-      total.responseTime.add(responseTime);
-      for (const kind of /** @type {ErrorKind[]} */ (Object.keys(errors))) {
-        total.errors[kind] = (total.errors[kind] ?? 0) + (errors[kind] ?? 0);
-      }
-    }
-    const { response_time, ...counts } = total.share();
-    const failures = Object.values(total.errors).reduce((sum, count) => sum + count, 0);
+  /** Return the results of all slices (see loadtests/engines/merge.py). `closed` is true for a closed loop. */
+  measured(/** @type {boolean} */ closed) {
     return {
-      ...counts,
       rate: this.rate(closed),
       backlog: this.backlog,
       billed: this.billed,
-      unfinished: total.planned - total.ok - failures,
       waited: this.waited,
       examples: this.examples,
       duration_s: this.durationMs / 1000,
       outage_ms: this.outage.longestMs(),
-      answers_in_a_row: null,
       spreads: {
-        response_time,
         service_time: this.serviceTime.spread(),
         send_lag: this.sendLag.spread(),
         pacing_lag: this.pacingLag.spread(),
@@ -242,15 +220,17 @@ export class Recorder {
       },
       requests: this.exchanges.map((exchange) => exchange.share()),
       deliveries: this.deliveries?.measured() ?? null,
-      connections: null,
-      streams: [],
-      handshakes: null,
-      own_ms: null,
     };
   }
 }
 
-/** @param {number} t @returns {Omit<Second, 'hdr'>} */
+/**
+ * Return a second in which nothing was counted yet. Short slices and late answers split a second into several parts.
+ *
+ * @param {number} t the number of measured seconds before this second
+ */
 function emptySecond(t) {
-  return { t, sent: 0, completed: 0, ok: 0, errors: 0, ends: {} };
+  /** @type {Record<string, number>} by status, `stale` or ErrorKind; if there are no statuses, `ok` */
+  const ends = {};
+  return { t, sent: 0, completed: 0, ok: 0, errors: 0, ends };
 }

@@ -3,7 +3,7 @@
 // The load continues during a server's pause. A pause in a slice moves the slice's later edges (see sliceclock.js), and
 // more sends at the same rate follow the schedule.
 
-import { callAt, nowMs } from './clock.js';
+import { nowMs } from './clock.js';
 import { Load } from './load.js';
 import { Pacer } from './pacer.js';
 import { Schedule, furtherMoments, scheduleOf } from './schedule.js';
@@ -24,8 +24,8 @@ export class Scheduled extends Load {
   /** @type {Slice | null} */
   slice = null;
   opened = 0; // the number of connections that were opened in this turn of the event loop
-  /** @type {(() => void) | undefined} */
-  growth; // records the growth of outstanding requests once in a slice
+  /** @type {number | null | undefined} */
+  owedBefore; // outstanding requests at the start of the slice's measured part; null after its end
   pacer = new Pacer(() => this.advance());
 
   async ready() {
@@ -36,6 +36,7 @@ export class Scheduled extends Load {
     this.schedule = scheduleOf(this.job, slice);
     this.noticed = this.next = this.waiting = 0;
     this.slice = slice;
+    this.owedBefore = undefined;
     const over = super.run(slice);
     this.plannedFromMs = this.fromMs;
     this.plannedEndMs = this.endMs;
@@ -43,9 +44,6 @@ export class Scheduled extends Load {
     const { timesMs, rate } = this.job;
     const { own, turns } = this.schedule;
     const gapMs = timesMs === null ? 1000 / /** @type {number} */ (rate) : durationMs / timesMs.length;
-    if (durationMs > 0) {
-      this.watchBacklog();
-    }
     this.pacer.start((gapMs * turns) / own, arrivalSeed === null && timesMs === null);
     return over;
   }
@@ -78,6 +76,7 @@ export class Scheduled extends Load {
 
   look(/** @type {number} */ now) {
     this.follow(now);
+    this.watchBacklog(now);
     super.look(now);
   }
 
@@ -93,6 +92,7 @@ export class Scheduled extends Load {
     }
     const now = nowMs();
     this.follow(now);
+    this.watchBacklog(now);
     while (this.due(this.noticed) <= now) {
       this.noticed++;
     }
@@ -104,25 +104,15 @@ export class Scheduled extends Load {
     return now >= this.endMs ? Infinity : Math.min(next, Math.max(this.plannedEndMs, now + 1));
   }
 
-  /** Record the growth of outstanding requests in the measured part of a slice. */
-  watchBacklog() {
-    let before = 0;
-    /** @type {(edge: 'fromMs' | 'endMs', act: () => void) => void} */
-    const at = (edge, act) => {
-      callAt(this[edge], () => {
-        this.follow(nowMs()); // a pause may have moved the edge
-        return this.growth !== growth || this[edge] <= nowMs() + 1 ? act() : at(edge, act);
-      });
-    };
-    const growth = () => {
-      if (this.growth === growth) {
-        this.growth = undefined;
-        this.recorder.backlog.push(this.owed - before);
-      }
-    };
-    this.growth = growth;
-    at('fromMs', () => (before = this.owed));
-    at('endMs', growth);
+  /** Record the growth of outstanding requests in the measured part of a slice. Call this method before each change. */
+  watchBacklog(/** @type {number} */ now) {
+    if (now >= this.fromMs && this.owedBefore === undefined) {
+      this.owedBefore = this.owed;
+    }
+    if (now >= this.endMs && this.recorder.measures && typeof this.owedBefore === 'number') {
+      this.recorder.backlog.push(this.owed - this.owedBefore);
+      this.owedBefore = null;
+    }
   }
 
   get owed() {
@@ -213,6 +203,7 @@ export class Scheduled extends Load {
   noteEnd(/** @type {number} */ at, /** @type {number} */ intended) {
     super.noteEnd(at, intended);
     this.follow(at);
+    this.watchBacklog(at);
   }
 
   countPlanned(/** @type {number} */ now) {
@@ -229,10 +220,8 @@ export class Scheduled extends Load {
   }
 
   finish(/** @type {number} */ now) {
-    if (now >= this.endMs) {
-      this.growth?.(); // on a busy machine, the timer for this call may be late
-    }
-    this.growth = undefined;
+    this.watchBacklog(now);
+    this.owedBefore = null;
     this.pacer.rest();
     super.finish(now);
   }

@@ -1,24 +1,21 @@
 // Keep several event streams open at the same time. Their clients stay until the end or leave early.
 
+import { randomUUID } from 'node:crypto';
+
 import { callAt, nowMs } from './clock.js';
+import { EventScanner } from './event_scanner.js';
+import { HttpConnection, protocol as http } from './protocols/http.js';
 import { readDelay } from './read_delay.js';
 import { uniforms } from './schedule.js';
 import { Endings, StreamTally } from './stream_tally.js';
+import { ask, withTicket } from './ticket.js';
+import { asUser } from './turns.js';
 
 /** @import { Stream } from './stream_tally.js' */
-/** @import { Connection, Failure, Owner, Slice, Streams } from './types.ts' */
+/** @import { Connection, Failure, Job, Owner, Request, Slice, Streams } from './types.ts' */
 
 const AGAIN_MS = 1000; // the delay until the next stream starts after a broken stream
 const ASK_EVERY_MS = 250; // the interval between requests that ask which views have ended
-
-/**
- * Functions that connect to the server, send the request of a stream, and ask the server which views have ended.
- *
- * @typedef {object} Asking
- * @property {(owner: EventStreams) => Connection} connect
- * @property {(connection: Connection, dueMs: number, number: number) => void} send
- * @property {(heard: (text: string, at: number) => void) => void} endings
- */
 
 /**
  * A fixed number of simultaneous streams during a slice. When a stream ends, the next stream starts. The first streams
@@ -28,47 +25,45 @@ const ASK_EVERY_MS = 250; // the interval between requests that ask which views 
  * @implements {Owner}
  */
 export class EventStreams {
-  deliveries = null;
   endMs = 0;
   /** @type {Map<Connection, Stream>} */
   live = new Map();
+  token = randomUUID(); // the name of these streams in requests, so that the server can report which views have ended
 
-  /**
-   * @param {Streams} streams
-   * @param {number} seed
-   * @param {Asking} asking
-   */
-  constructor({ count, events, intervalMs, leaveMs, endings }, seed, asking) {
-    this.asking = asking;
-    this.count = count;
-    this.lengthMs = events * intervalMs;
-    this.leaveMs = leaveMs;
-    this.seed = seed;
-    this.tally = new StreamTally(events, intervalMs);
-    this.endings = endings && new Endings();
+  /** @param {Job} job @param {Streams} streams */
+  constructor(job, streams) {
+    this.job = job;
+    this.streams = streams;
+    this.exchange = exchangeOf(job, streams.request);
+    this.tally = new StreamTally(streams.events, streams.intervalMs);
+    this.endings = streams.endings && new Endings();
   }
 
   begin(/** @type {Slice} */ { start, settleMs, durationMs, arrivalSeed }) {
     if (durationMs === 0) {
       return; // a warm-up
     }
+    const { count, events, intervalMs } = this.streams;
     const from = start + settleMs;
     this.endMs = from + durationMs;
-    const chance = uniforms((arrivalSeed ?? 0) + this.seed);
-    for (let k = 0; k < this.count; k++) {
-      this.open(from + ((k + chance()) / this.count) * this.lengthMs);
+    const chance = uniforms((arrivalSeed ?? 0) + this.job.index);
+    for (let k = 0; k < count; k++) {
+      this.open(from + ((k + chance()) / count) * events * intervalMs);
     }
-    if (this.endings) {
-      callAt(this.endMs, () => this.ask());
-    }
+    callAt(this.endMs, () => this.askEndings());
   }
 
   /** Ask the server repeatedly which views have ended, until all views have ended or the slice is over. */
-  ask() {
-    if (this.endings && this.endMs > 0) {
-      const { endings } = this;
-      this.asking.endings((text, at) => endings.heard(text, at));
-      setTimeout(() => this.ask(), ASK_EVERY_MS);
+  askEndings() {
+    const { endings } = this;
+    const request = this.streams.endings;
+    if (endings && request && this.endMs > 0) {
+      const { headers, path } = asUser(noted(request, this.token), 0);
+      ask({ ...this.job, headers }, 'GET', path).then(
+        ({ text }) => endings.heard(text, nowMs()),
+        () => {}, // the next request may succeed
+      );
+      setTimeout(() => this.askEndings(), ASK_EVERY_MS);
     }
   }
 
@@ -80,14 +75,29 @@ export class EventStreams {
 
   begun(/** @type {number} */ dueMs) {
     if (this.endMs > 0) { // not after an early end of the slice
-      const connection = this.asking.connect(this);
+      const connection = new EventConnection(this.job, this);
       const stream = this.tally.begin(dueMs);
       this.live.set(connection, stream);
-      this.asking.send(connection, dueMs, stream.number);
-      if (this.leaveMs !== null) {
-        callAt(dueMs + this.leaveMs, () => this.leave(connection));
+      this.send(connection, dueMs, stream.number);
+      if (this.streams.leaveMs !== null) {
+        callAt(dueMs + this.streams.leaveMs, () => this.leave(connection));
       }
     }
+  }
+
+  /** @param {Connection} connection @param {number} dueMs @param {number} number */
+  send(connection, dueMs, number) {
+    const { job, streams } = this;
+    const own = asUser(streams.request, number);
+    const next = streams.endings ? noted(own, `${this.token}.${number}`) : own;
+    if (own.ticket === '') {
+      connection.send(streams.endings ? exchangeOf(job, next) : this.exchange, dueMs);
+      return;
+    }
+    withTicket({ ...job, headers: own.headers }, own.ticket, next.path).then(
+      (path) => this.live.has(connection) && connection.send(exchangeOf(job, { ...next, path }), dueMs),
+      (error) => this.onFailed(connection, nowMs(), { kind: 'other', text: `no ticket: ${error.message}` }),
+    );
   }
 
   leave(/** @type {Connection} */ connection) {
@@ -116,17 +126,11 @@ export class EventStreams {
     this.live.clear();
   }
 
-  streams() {
-    return this.tally.counts(this.endings?.counts() ?? null);
-  }
-
-  close() {}
-
-  // Called by connections.
-
   counts() {
     return true;
   }
+
+  // Called by connections.
 
   onSent() {}
 
@@ -158,30 +162,45 @@ export class EventStreams {
   }
 }
 
-/** A pool of several kinds of streams. */
-export class StreamsTogether {
-  deliveries = null;
+/** @param {Job} job @param {Request} request */
+function exchangeOf(job, request) {
+  return http.exchange({ ...request, closes: true }, job);
+}
 
-  /** @param {EventStreams[]} parts */
-  constructor(parts) {
-    this.parts = parts;
+/** @param {Request} request @param {string} note @returns {Request} */
+function noted(request, note) {
+  return { ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}note=${note}` };
+}
+
+/** A connection that reports each event. After the first event, the connection reads nothing for a while. */
+class EventConnection extends HttpConnection {
+  scanner = new EventScanner();
+
+  /** @param {Job} job @param {EventStreams} owner */
+  constructor(job, owner) {
+    super(job, owner);
+    this.streams = owner;
+    this.pauseMs = owner.streams.pauseMs;
   }
 
-  begin(/** @type {Slice} */ slice) {
-    this.parts.forEach((part) => part.begin(slice));
+  /** @param {Buffer} chunk */
+  onData(chunk) {
+    readDelay.begin();
+    const at = nowMs();
+    if (this.status === this.exchange.status) {
+      this.scanner.scan(chunk, () => {
+        this.streams.onEvent(this, at);
+        this.rest();
+      });
+    }
+    super.onData(chunk);
   }
 
-  get closing() {
-    return this.parts.reduce((sum, part) => sum + part.closing, 0);
+  rest() {
+    if (this.pauseMs > 0) {
+      this.socket?.pause();
+      setTimeout(() => this.socket?.resume(), this.pauseMs);
+      this.pauseMs = 0;
+    }
   }
-
-  end() {
-    this.parts.forEach((part) => part.end());
-  }
-
-  streams() {
-    return this.parts.map((part) => part.streams());
-  }
-
-  close() {}
 }

@@ -1,55 +1,62 @@
-// Request a ticket, which the server issues for one WebSocket or event stream, as in 'POST /tickets/ .ticket'.
+// Ask the server for a text outside of the load, such as a ticket for one WebSocket or event stream.
 
+import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 
-/** @import { Address } from './types.ts' */
+/** @import { IncomingMessage } from 'node:http' */
 
 const TICKET = '$TICKET';
-
-const MAX_LENGTH = 65_536; // of an answer
+const MAX_LENGTH = 16 * 2 ** 20; // of an answer
 const WITHIN_MS = 10_000;
 
 /**
- * Request a ticket, and return a text with the ticket instead of `$TICKET`. In the example above, `.ticket` is the
- * ticket's place in the JSON object of the answer.
+ * Send a request over its own connection.
  *
- * @param {Address & { headers: string[], ca?: string | null }} server `ca` is the certificate of a server with TLS
- * @param {string} ticket the method, the path and the place
- * @param {string} text
- * @returns {Promise<string>}
+ * @param {{ origin: string, headers: string[], ca?: string | null }} server `ca` is the certificate of a server with TLS
+ * @param {'GET' | 'POST'} method
+ * @param {string} path
  */
-export function withTicket({ host, port, headers, ca }, ticket, text) {
-  const [method, path, place] = ticket.split(' ');
-  return new Promise((resolve, reject) => {
-    const failed = (/** @type {string} */ what) => reject(new Error(`${method} ${path} ${what}`));
-    const signal = AbortSignal.timeout(WITHIN_MS);
-    const options = { host, port, method, path, headers: byName(headers), agent: false, signal };
-    const sent = (ca ? https : http).request({ ...options, ca: ca ?? undefined }, (answer) => {
-      let body = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (/** @type {string} */ part) => {
-        body += part;
-        if (body.length > MAX_LENGTH) {
-          failed(`answered more than ${MAX_LENGTH} characters`);
-          sent.destroy();
-        }
-      });
-      answer.on('error', fail);
-      answer.on('end', () => {
-        const found = valueAt(body, place);
-        if (found === undefined) {
-          failed(`answered ${answer.statusCode} without a ticket`);
-        } else {
-          resolve(text.replace(TICKET, encodeURIComponent(found)));
-        }
-      });
-    });
-    const fail = (/** @type {Error} */ error) =>
-      signal.aborted ? failed(`sent no complete answer in ${WITHIN_MS / 1000} s`) : reject(error);
-    sent.on('error', fail);
+export async function ask({ origin, headers, ca }, method, path) {
+  /** @type {Record<string, string>} */
+  const named = {};
+  for (let at = 0; at < headers.length; at += 2) {
+    named[headers[at]] = headers[at + 1];
+  }
+  const { request } = origin.startsWith('https:') ? https : http;
+  const signal = AbortSignal.timeout(WITHIN_MS);
+  try {
+    const sent = request(`${origin}${path}`, { method, headers: named, ca: ca ?? undefined, agent: false, signal });
     sent.end();
-  });
+    const [answer] = /** @type {[IncomingMessage]} */ (await once(sent, 'response'));
+    let text = '';
+    for await (const part of answer.setEncoding('utf8')) {
+      text += part;
+      if (text.length > MAX_LENGTH) {
+        throw new Error(`the answer has over ${MAX_LENGTH} characters`);
+      }
+    }
+    return { status: answer.statusCode, text };
+  } catch (error) {
+    throw new Error(`${method} ${path}: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/**
+ * Request a ticket, and return a text with the ticket instead of `$TICKET`.
+ *
+ * @param {Parameters<typeof ask>[0]} server
+ * @param {string} ticket the method, the path and the ticket's place in the JSON answer, as in `POST /tickets/ .ticket`
+ * @param {string} text
+ */
+export async function withTicket(server, ticket, text) {
+  const [method, path, place] = ticket.split(' ');
+  const answer = await ask(server, method === 'POST' ? 'POST' : 'GET', path);
+  const found = valueAt(answer.text, place);
+  if (found === undefined) {
+    throw new Error(`${method} ${path} answered ${answer.status} without a ticket`);
+  }
+  return text.replace(TICKET, encodeURIComponent(found));
 }
 
 /** Return the string or number at a place in JSON, or undefined if the place has no such value. */
@@ -60,13 +67,4 @@ function valueAt(/** @type {string} */ text, /** @type {string} */ place) {
   } catch {
     return undefined;
   }
-}
-
-function byName(/** @type {string[]} */ headers) {
-  /** @type {Record<string, string>} */
-  const named = { 'Content-Length': '0' };
-  for (let k = 0; k < headers.length; k += 2) {
-    named[headers[k]] = headers[k + 1];
-  }
-  return named;
 }

@@ -29,13 +29,6 @@ export class Times {
     this.max = Math.max(this.max, us);
   }
 
-  /** @param {Times} other with the same number of digits */
-  add(other) {
-    this.histogram.add(other.histogram);
-    this.sum += other.sum;
-    this.max = Math.max(this.max, other.max);
-  }
-
   /** @returns {Spread} */
   spread() {
     return { hdr: this.encoded(), max_us: this.max, sum_us: this.sum };

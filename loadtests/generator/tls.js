@@ -6,8 +6,7 @@ import { connect } from 'node:tls';
 
 import { addressOf } from './loopback.js';
 
-/** @import { TLSSocket } from 'node:tls' */
-/** @import { Handshakes, Job } from './types.ts' */
+/** @import { Job } from './types.ts' */
 
 const MAX_SESSIONS = 100;
 
@@ -25,7 +24,6 @@ export function tlsOf(/** @type {Job} */ job) {
 }
 
 class Tls {
-  /** @type {Handshakes} */
   handshakes = { full: 0, resumed: 0 };
   /** @type {Buffer[]} */
   sessions = [];
@@ -41,9 +39,8 @@ class Tls {
    *
    * @param {string} protocol
    * @param {() => boolean} counts returns whether the connection's request is measured; called after the handshake
-   * @param {(error: Error | null, socket: TLSSocket) => void} callback called once
    */
-  connect(protocol, counts, callback) {
+  connect(protocol, counts) {
     // Like a browser, use each session only once while there are other sessions (RFC 8446, C.4). Some servers forget a
     // session when it is resumed.
     const session = this.sessions.length > 1 ? this.sessions.pop() : this.sessions[0];
@@ -55,14 +52,10 @@ class Tls {
         this.sessions.splice(0, this.sessions.length - MAX_SESSIONS);
       }
     });
-    const onError = (/** @type {Error} */ error) => callback(error, socket);
-    socket.once('error', onError);
     socket.once('secureConnect', () => {
-      socket.off('error', onError);  // the caller handles errors from now on
       if (counts()) {
         this.handshakes[socket.isSessionReused() ? 'resumed' : 'full']++;
       }
-      callback(null, socket);
     });
     return socket;
   }

@@ -1,11 +1,11 @@
-// Types that several files share. The harness sends Job and Slice and receives Second and Measured, all as JSON.
+// Types that several files share. The harness sends Job and Slice as JSON, and receives seconds and results (recorder.js).
 // loadtests/records/result.py describes the fields of results, and loadtests/workload/conversation.py describes the
 // fields of conversations.
 
 import type { Deliveries } from './deliveries.js';
 import type { Exchange } from './recorder.js';
 import type { Client } from './websocket/client.js';
-import type { Rooms } from './websocket/rooms.js';
+import type { ReceivingClient } from './websocket/clients.js';
 
 /** A load. Its slices define when it runs. */
 export interface Job {
@@ -30,6 +30,7 @@ export interface Job {
   streams: Streams[]; // for the protocol `events`
   ca: string | null; // trusted certificates in PEM format, or null for the system's certificates
   resumption: boolean; // whether new connections resume TLS sessions
+  contract?: boolean; // a check before a load: the engine isn't warmed up, and failures quote the server's messages
 }
 
 /** Streams of events that are read while requests are sent. */
@@ -63,12 +64,9 @@ export interface Conversation {
   token: string;  // the load's token; payloads of other loads have other tokens
   prefix: string; // the start of each handshake's path; if it is empty, handshakes use the request's path
   receivers: number; // the number of receivers in this process
-  rooms: number;  // the number of rooms of this process, or of all processes if rooms are shared
-  shared: boolean; // whether the receivers of a room are in all processes (see websocket/rooms.js)
+  rooms: number; // the number of rooms of this process
   steps: number; // the number of steps in which idle connections are opened
   size: number; // the size of a payload in bytes
-  compression: boolean;
-  masking: boolean;
   script: Script | null; // for the dialect `script`
 }
 
@@ -114,27 +112,6 @@ export interface Spread {
   sum_us: number;
 }
 
-/** One measured second, or a part of a second. Short slices and late answers split a second into several parts. */
-export interface Second {
-  t: number; // the number of measured seconds before this second
-  sent: number;
-  completed: number;
-  ok: number;
-  errors: number;
-  ends: Record<string, number>;  // counts by status, `stale` or ErrorKind; if there are no statuses, `ok`
-  hdr: string; // response times of successful requests (service times with `loadtest`)
-}
-
-/** The results of one of a load's requests. */
-export interface Share {
-  planned: number;
-  sent: number;
-  completed: number;
-  ok: number;
-  errors: ErrorCounts;
-  response_time: Spread;
-}
-
 /** The deliveries of messages to receivers (see deliveries.js). */
 export interface DeliveryCounts {
   expected: number;
@@ -147,25 +124,16 @@ export interface DeliveryCounts {
   backlog: number[]; // by slice
   messages: number;
   whole: number;
-  of_messages: OfMessage[] | null; // null unless rooms are shared
   lag: Spread;
   last: Spread;
   reading: Spread;
 }
 
-/**
- * A message to receivers in several processes: its stream, its number, and the microseconds until the last receiver in
- * this process received it, or null if a receiver never received it.
- */
-export type OfMessage = [stream: number, number: number, last: number | null];
-
-/** A message that was sent or withdrawn: its stream, its number, and its due time, or null if it was withdrawn. */
-export type Sent = [stream: number, number: number, intended: number | null];
-
-/** The sends of a process into shared rooms. `all` means that the slice has no more sends. */
-export interface Sends {
-  sends: Sent[];
-  all: boolean;
+/** A room, its receivers, and the receivers that were open at the start of the slice. */
+export interface Room {
+  name: string;
+  members: ReceivingClient[];
+  present: ReceivingClient[];
 }
 
 /** The connections that are open for a whole load. */
@@ -182,7 +150,7 @@ export interface ConnectionCounts {
   reason: string;
 }
 
-/** The results of event streams (see streams.js): begun = whole + broken + unanswered + cut + left. */
+/** The results of event streams (see streams.js). The sum is begun = whole + broken + unanswered + cut + left. */
 export interface StreamCounts {
   begun: number;
   whole: number;
@@ -210,50 +178,16 @@ export interface LeftCounts {
   after: Spread; // the time until a view ended after its client left
 }
 
-/** TLS handshakes of connections for the measured requests. */
-export interface Handshakes {
-  full: number;
-  resumed: number;
-}
-
-/** The results of all slices of a load. */
-export interface Measured {
-  planned: number;
-  sent: number;
-  completed: number;
-  ok: number;
-  rate: number;
-  backlog: number[]; // the growth of outstanding requests in the measured part of each slice of a schedule
-  billed: number; // successful answers in measured slices, no matter when their requests were sent
-  unfinished: number;
-  waited: number;
-  errors: ErrorCounts;
-  examples: Partial<Record<ErrorKind, string>>; // the text of the first error of each kind
-  duration_s: number;
-  spreads: Record<'response_time' | 'service_time' | 'send_lag' | 'pacing_lag' | 'failed', Spread>;
-  requests: Share[]; // in the order of Job.requests
-  deliveries: DeliveryCounts | null;
-  connections: ConnectionCounts | null;
-  streams: StreamCounts[]; // in the order of Job.streams
-  handshakes: Handshakes | null; // null without TLS
-  outage_ms: number | null; // null if there were too many requests
-  answers_in_a_row: number | null; // the mean number of consecutive answers on a connection of a closed loop
-  own_ms: Record<string, number | null> | null; // figures that the engine itself computed
-}
-
-export type OnSecond = (second: Second) => void;
-export type OnSends = (sends: Sends) => void;
+export type OnSecond = (second: object) => void;
 
 /** A load that main.js runs. */
 export interface Running {
   ready(): Promise<void>;
-  step?(): Promise<void>; // opens the next part of the pool
-  reopen?(): Promise<void>; // opens lost connections of the pool again
+  pool?: Pool | null; // the connections that are open for the whole load
   run(slice: Slice): Promise<boolean>;  // runs until all sends have ended; returns whether an answer is missing
   listen?(): Promise<void>;  // waits for duplicate and stray messages, as long as the job defines
-  expect?(sends: Sends): void; // expects the messages that another process has sent
   stop(): void; // ends the slice now
-  close(): Measured;
+  close(): object; // the results of all slices
   ended?(): Promise<void>; // waits until the other side has also closed the connections
 }
 
@@ -285,12 +219,10 @@ export interface Address {
   port: number;
 }
 
-/** Receives the parts and the end of an answer. */
+/** Receives the parts of an answer. */
 export interface AnswerHandler {
   onHead(status: number, head: string): void; // the status line and the headers
   onData(bytes: Buffer): void; // a part of the body
-  onComplete(): void;
-  onError(error: Error): void;
 }
 
 export interface Owner {
@@ -306,11 +238,9 @@ export interface Pool {
   roundRobin?: boolean; // whether all sending connections are opened at the start and used in turn
   isOpenLoop?: boolean;  // whether a connection may have several messages in flight
   closing?: number; // the number of connections that must end before the slice can end
-  step?(): Promise<void>;
-  reopen?(): Promise<void>;
+  step?(): Promise<void>; // opens the next part of the pool
+  reopen?(): Promise<void>; // opens lost connections again
   begin?(slice: Slice): void;
-  rooms?: Rooms;
-  expect?(sends: Sends): void;
   end?(): void;
   measured?(): ConnectionCounts;
   streams?(): StreamCounts[];
@@ -354,8 +284,6 @@ export interface Target {
   headers: string[]; // name, value, name, value, ...
   subprotocols: string[];
   ticket: string; // Request.ticket
-  compression: boolean; // offered
-  masking: boolean;
   traffic: Traffic; // the counts of all WebSockets of a load
 }
 

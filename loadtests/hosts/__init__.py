@@ -1,34 +1,32 @@
-"""Find the hosts, which are the machines that run servers and services.
-
-To add a way to reach a machine, create a module with the name of the scheme (``ssh`` for ``ssh://user@machine``). The
-module needs a class like ``base.Host``, and a function ``at`` that creates a host from an address.
-"""
+"""Find the hosts, which are the machines that run servers and services."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Callable
-
 from loadtests import setups
-from loadtests.errors import unknown
-from loadtests.hosts.base import ConnectionLost, Host, Program, Supervised
+from loadtests.errors import UserError, unknown
+from loadtests.hosts.base import ConnectionLost, Program, Supervised
+from loadtests.hosts.local import Host
 
 __all__ = ["ConnectionLost", "Host", "Program", "Supervised", "at", "require_port"]
 
 
 def at(where: str) -> Host:
-    """Return the host with this name: ``local``, or a scheme and an address.
+    """Return the host with this name: ``local``, or ``ssh://`` and an address.
 
     Raises:
         UserError: If the scheme is unknown or the address isn't valid.
     """
-    scheme, _, address = where.partition("://")
-    names = [module.name for module in pkgutil.iter_modules(__path__)]
-    kind = _kind(scheme) if scheme in names else None
-    if kind is None:
-        raise unknown("kind of host", scheme, [name for name in names if _kind(name) is not None])
-    return kind(address)
+    from loadtests.hosts.link import Address
+    from loadtests.hosts.ssh import Ssh
+
+    scheme, separator, address = where.partition("://")
+    if scheme == "ssh":
+        return Ssh(Address.parse(address))
+    if scheme != "local":
+        raise unknown("kind of host", scheme, ["local", "ssh"])
+    if separator:
+        raise UserError(f"{where}: the local machine has no address. Write only local")
+    return Host()
 
 
 def require_port() -> None:
@@ -38,8 +36,3 @@ def require_port() -> None:
         UserError: If the port is taken. The message names the process.
     """
     at("local").require_free(setups.bind(), setups.port())
-
-
-def _kind(name: str) -> Callable[[str], Host] | None:
-    """Return the function ``at`` of a module in this package, or None if the module has no such function."""
-    return getattr(importlib.import_module(f"{__name__}.{name}"), "at", None)

@@ -49,13 +49,12 @@ class Marker:
     files: Mapping[str, str]
 
 
-def prepare(address: Address, announce: Announce, python: str | None = None, venv: str | None = None) -> Marker:
+def prepare(address: Address, announce: Announce, venv: str | None = None) -> Marker:
     """Copy the files that git tracks, including uncommitted changes, to a machine, and set up the project.
 
     Args:
         address: The address of the machine.
         announce: The function that reports the steps to the user.
-        python: The Python interpreter on that machine with which ``.venv`` is created. The default is ``python3``.
         venv: An existing virtual environment on that machine to use instead of a new ``.venv``.
 
     Raises:
@@ -70,7 +69,7 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
         f'mkdir -p "$HOME/{FOLDER}/tree" && cd "$HOME/{FOLDER}" || exit; '
         f"{refuse_others('. tree')}; chmod 700 . || exit; "
         f"exec 9>>{LOCK}; flock -E {BUSY} -w 5 9 || exit; "
-        f"rm -f {MARKER}; cd tree && rm -rf {clear} && tar -xf -",
+        f"rm -f {MARKER}; cd tree && rm -rf {clear} && tar --no-same-owner -xf -",
         BROUGHT_WITHIN_S,
         _archive(files),
     )
@@ -84,7 +83,7 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
         make += f"rm -rf .venv && ln -s {there} .venv"
     else:
         announce("installing the packages on that machine (make setup), which takes minutes the first time")
-        make = f"make setup{f' PYTHON={shlex.quote(python)}' if python else ''} >&2"
+        make = "make setup >&2"
     _run(address, f'cd "$HOME/{FOLDER}/tree" && {make}', SET_UP_WITHIN_S)
     announce("writing the marker")
     text = json.dumps(dataclasses.asdict(marker)).encode()
@@ -170,14 +169,8 @@ def _archive(paths: list[str]) -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path in paths:
-            tar.add(ROOT / path, path, recursive=False, filter=_without_owner)
+            tar.add(ROOT / path, path, recursive=False)
     return packed.getvalue()
-
-
-def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    entry.uid = entry.gid = 0
-    entry.uname = entry.gname = ""
-    return entry
 
 
 def _run(address: Address, script: str, within_s: float, given: bytes = b"") -> None:

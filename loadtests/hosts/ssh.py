@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+import dataclasses
 import ipaddress
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.hosts import deploy, network
-from loadtests.hosts.base import ConnectionLost
+from loadtests.hosts.base import ConnectionLost, Program
 from loadtests.hosts.link import ANSWERED_WITHIN_S, CONNECT_S, Address, Link
-from loadtests.hosts.network import Clock, Look, Network
-from loadtests.hosts.remote_supervisor import NOTHING, RemoteSupervisor
+from loadtests.hosts.local import Host
+from loadtests.hosts.network import Look, Network
 from loadtests.hosts.wire import AgentFacts
 from loadtests.observe import calibration, cores, machine, other_load
 from loadtests.observe.conditions import Moment
 from loadtests.observe.cores import Cores
-from loadtests.observe.machine import Description, Versions, boot
+from loadtests.observe.machine import boot
 from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.observe.top_processes import Takers
 from loadtests.records.run.run_record import Git, OtherHost
 from loadtests.setups import Setup
 from loadtests.setups.application import Application
-from loadtests.setups.application.remote_application import RemoteApplication
 
 T = TypeVar("T")
+NOTHING = type(None)
 Level = Literal["ok", "warning", "error"]
 
 # The agent of an earlier run may still be stopping its processes. After a lost connection, the agent must first notice
@@ -40,12 +42,10 @@ BACK_WITHIN_S = 300.0
 PAUSE_S = 1.0
 ENDED_WITHIN_S = 15.0  # After an agent is killed, the guards need a few seconds to end its processes.
 PREPARED_WITHIN_S = 700.0  # This time is longer than the limit in loadtests.setups.application.
-NETWORK_WITHIN_S = 60.0
-CLOCK_LOOKS = 8
 
 
-class Ssh:
-    """A machine that ``hosts prepare`` has prepared. See ``loadtests.hosts.base.Host``."""
+class Ssh(Host):
+    """A machine that ``hosts prepare`` has prepared."""
 
     def __init__(self, address: Address) -> None:
         self.name = str(address)
@@ -77,28 +77,20 @@ class Ssh:
     def bind(self) -> str:
         if os.environ.get("BIND"):
             raise UserError("BIND only works for servers on this machine. Unset BIND")
-        return self.listens_on()
-
-    def listens_on(self) -> str:
-        """Return the IPv4 address of the network interface that SSH connected to.
-
-        Raises:
-            UserError: If the interface has no IPv4 address.
-        """
-        if self.facts.ipv4 is None:
+        if ":" in self.facts.address:
             raise UserError(
                 f"{self.name}: SSH connected to {self.facts.address}, but not every server can listen on an IPv6 "
                 f"address. Use the host's IPv4 address"
             )
-        return self.facts.ipv4
+        return self.facts.address
 
     def address(self, bind: str) -> str:
         return bind
 
     def application(self, given: Application) -> Application:
-        return RemoteApplication.of(given, self)
+        return dataclasses.replace(given, remote=self)
 
-    def missing(self, needs: Iterable[str]) -> str | None:
+    def missing(self, needs: Collection[str]) -> str | None:
         return self._call("missing", str, needs=list(needs)) or None
 
     def missing_for(self, setup: Setup) -> str | None:
@@ -111,7 +103,7 @@ class Ssh:
         Raises:
             UserError: If the preparation fails.
         """
-        self._call("prepare", NOTHING, PREPARED_WITHIN_S)
+        self._call("prepare_sample", NOTHING, PREPARED_WITHIN_S)
 
     def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
         try:
@@ -139,11 +131,6 @@ class Ssh:
             if self._link is not None and self._link.alive:
                 self._call("end_proof", NOTHING)
 
-    def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        return self._call(
-            "network_to", Network, NETWORK_WITHIN_S, host=host, address=address, token=token, client=client
-        )
-
     def require_free(self, bind: str, port: int) -> None:
         while True:
             try:
@@ -163,7 +150,7 @@ class Ssh:
         return list(self.facts.parts)
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
-        return self._call("usage", dict[int, Usage], parts=list(parts), folder=str(folder))
+        return self._call("usage_of", dict[int, Usage], parts=list(parts), folder=str(folder))
 
     def cpu_s(self, pids: Iterable[int]) -> None:
         return None  # each call would use the network that carries the load
@@ -176,18 +163,6 @@ class Ssh:
 
     def calibrate(self, core: int) -> float:
         return self._call("calibrate", float, core=core)
-
-    def listener(self, port: int) -> int:
-        """Return the pid of the process that listens on a port of the machine, or 0 if there is no such process."""
-        return self._call("listener", int, port=port)
-
-    def calibrate_anywhere(self) -> float:
-        """Run ``calibrate`` on the machine's first core."""
-        return self._call("calibrate", float, core=None)
-
-    def others(self) -> OthersMoment:
-        """Return the work that other programs have done so far on all cores of the machine."""
-        return self._call("others", OthersMoment)
 
     def load_elsewhere(self) -> dict[str, OthersMoment]:
         if self.same_machine:
@@ -204,31 +179,19 @@ class Ssh:
         return Cores(servers, _generator_cores(), machines=2)
 
     def machine(self) -> dict[str, Any]:
-        return dict(self._call("machine", Description))
+        return self._call("machine", dict[str, Any])
 
     def free_memory_mb(self) -> int:
         return self._call("free_memory_mb", int)
 
     def versions(self) -> dict[str, Any]:
-        return dict(self._call("versions", Versions))
+        return self._call("versions", dict[str, Any])
 
     def findings(self) -> list[tuple[Level, str, str]]:
         """Return the level, text and remedy of ``doctor``'s findings on the machine, except findings about engines."""
         return self._call("doctor", list[tuple[Level, str, str]])
 
-    def clock(self) -> Clock:
-        """Read the machine's clock several times, and return the reading with the shortest round trip."""
-        looks = []
-        for _ in range(CLOCK_LOOKS):
-            begun, before = time.monotonic(), time.time()
-            there = self._call("clock", float)
-            half = (time.monotonic() - begun) / 2
-            looks.append((half, there - before - half))
-        half, ahead = min(looks)
-        return Clock(ahead, half)
-
     def other_host(self) -> OtherHost | None:
-        clock = self.clock()
         return OtherHost(
             address=self.name,
             listens_on=self.bind(),
@@ -236,8 +199,6 @@ class Ssh:
             git=Git(self.facts.revision, self.facts.dirty),
             round_trip_ms=self.network.round_trip_ms if self.network else None,
             megabits_per_s=self.network.megabits_per_s if self.network else None,
-            clock_ahead_ms=round(clock.ahead_s * 1000, 3),
-            clock_uncertainty_ms=round(clock.within_s * 1000, 3),
             remarks=self.remarks(),
             generator=machine.describe(),
         )
@@ -247,8 +208,8 @@ class Ssh:
         remarks = []
         if self.same_machine:
             remarks.append(f"{self.name} is this machine, so the load generator and the servers share it")
-        address = ipaddress.ip_address(self.listens_on())
-        if public(address):
+        address = ipaddress.ip_address(self.bind())
+        if not (address.is_private or address.is_loopback or address.is_link_local):
             remarks.append(
                 f"the servers listen on the public address {address}. During the run, anyone who can reach this "
                 "address can use the servers. The servers have a separate secret key, but aren't protected like "
@@ -305,15 +266,46 @@ def _generator_cores() -> tuple[int, ...]:
     return cores.all_of()[-1:]
 
 
-def at(address: str) -> Ssh:
-    """Return the machine at ``user@host:port``. The first call of a method opens the connection.
+class RemoteSupervisor:
+    """A context manager for a supervisord on another machine. See ``loadtests.hosts.base.Supervised``."""
 
-    Raises:
-        UserError: If the address isn't valid.
-    """
-    return Ssh(Address.parse(address))
+    def __init__(self, link: Link, env: Mapping[str, str]) -> None:
+        self._link = link
+        self._env = dict(env)
+        self._number = 0
+        self.folder = Path()
 
+    def __enter__(self) -> RemoteSupervisor:
+        self._number, folder = self._link.call("begin_supervisor", tuple[int, str], env=self._env)
+        self.folder = Path(folder)
+        return self
 
-def public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Return whether an address is public, so that any machine may reach it."""
-    return not (address.is_private or address.is_loopback or address.is_link_local)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._link.alive:  # if the connection is closed or lost, the agent itself stops supervisord
+            self._call("end_supervisor", NOTHING)
+
+    def start(self, group: str) -> None:
+        self._call("start", NOTHING, group=group)
+
+    def stop(self, group: str) -> None:
+        self._call("stop", NOTHING, group=group)
+
+    def programs(self, group: str) -> list[Program]:
+        return self._call("programs", list[Program], group=group)
+
+    def signal(self, pid: int, name: str) -> None:
+        self._call("signal", NOTHING, pid=pid, name=name)
+
+    def has(self, file: str) -> bool:
+        return self._call("has", bool, file=file)
+
+    def read(self, file: str) -> str:
+        return self._call("read", str, file=file)
+
+    def logs(self) -> str:
+        return self._call("logs", str)
+
+    def _call(self, method: str, kind: type[T], **arguments: Any) -> T:
+        return self._link.call(method, kind, number=self._number, **arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import http.client
 import os
 import shutil
@@ -12,7 +11,7 @@ import subprocess
 import sys
 import time
 import xmlrpc.client
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -26,7 +25,6 @@ from loadtests.cleanup.program import guarded, public_environment
 from loadtests.errors import TRACEBACK, UserError, shown_end
 from loadtests.hosts.base import Program
 from loadtests.setups import prefixed, without_servers
-from loadtests.setups.services import PASSWORD
 
 # Environment variables with server options. Only a setup's file and its knobs may configure a server.
 SERVER_VARIABLES = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
@@ -65,7 +63,7 @@ class Supervisor:
         # The folder is in memory if possible, because it contains the queues of the IPC layer.
         self.folder = folders.make("serve", memory=True)
         env = {
-            **{name: value for name, value in _of_this_process().items() if name != PASSWORD},
+            **_of_this_process(),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
             **self.env,
             "BENCH_PYTHON": sys.executable,
@@ -178,7 +176,6 @@ class Supervisor:
         while time.monotonic() < end and self._guard.poll() is None:
             # A transport can't be used again after a failure.
             transport = SupervisorTransport(None, None, url)
-            transport._get_connection = functools.partial(_connection, transport._get_connection)
             self._rpc = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport).supervisor
             with contextlib.suppress(OSError, xmlrpc.client.Error):
                 self._rpc.getState()
@@ -196,26 +193,6 @@ def _of_this_process() -> dict[str, str]:
     env = public_environment(os.environ)
     knobs = {name: value for name, value in prefixed(env).items() if name not in env}
     return {**without_servers(env), **knobs}
-
-
-class _ClosedResponse(http.client.HTTPResponse):
-    """A response that closes itself after it was read, so that its finalizer has no work.
-
-    The finalizer is Python code, and CPython ignores exceptions in finalizers (``iobase_finalize``), so a Ctrl-C during
-    the finalizer would be lost.
-    """
-
-    def read(self, amt: int | None = None) -> bytes:
-        try:
-            return super().read(amt)
-        finally:
-            self.close()
-
-
-def _connection(make: Callable[[], http.client.HTTPConnection]) -> http.client.HTTPConnection:
-    connection = make()
-    connection.response_class = _ClosedResponse
-    return connection
 
 
 def _end(lines: list[str]) -> list[str]:

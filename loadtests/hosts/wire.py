@@ -67,7 +67,6 @@ class AgentFacts:
         files: The SHA-256 of each of the marker's files, by path.
         client: The client's address, as seen by SSH.
         address: The address that SSH connected to.
-        ipv4: An IPv4 address of the same network interface, or None.
         boot: An identifier of the machine that changes with each boot.
         python: The version of the agent's Python.
         parts: The processes that serve the connection.
@@ -79,13 +78,12 @@ class AgentFacts:
     files: dict[str, str]
     client: str
     address: str
-    ipv4: str | None
     boot: str
     python: str
     parts: tuple[Part, ...]
 
     def __post_init__(self) -> None:
-        for address in (self.client, self.address, self.ipv4 or self.address):
+        for address in (self.client, self.address):
             ipaddress.ip_address(address)
 
 

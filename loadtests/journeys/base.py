@@ -7,7 +7,6 @@ error, the user leaves. Each journey belongs to a new user, with new cookies.
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import math
 import random
@@ -15,7 +14,7 @@ import select
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import gevent
@@ -26,7 +25,10 @@ from locust import FastHttpUser
 from locust.contrib.fasthttp import FAILURE_EXCEPTIONS
 
 from loadtests.journeys.forms import Credentials, sign_in
-from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
+from loadtests.journeys.steps import Answered, BrokenOff, Left, Step
+
+if TYPE_CHECKING:
+    from loadtests.journeys.injector.recorder import Recorder
 
 TIMEOUT_S = 10.0
 # Like epoll, gevent waits only for whole milliseconds. It also waits one millisecond longer than requested. For this
@@ -35,15 +37,6 @@ TIMER_S = 0.001
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 NO_MORE_CONNECTIONS = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL)  # Limits of this machine, not of the server.
 _poll = monkey.get_original("select", "poll")  # gevent's version of poll would switch to other users.
-
-
-@dataclasses.dataclass(frozen=True)
-class Answered:
-    """An answer: the status, the body as text, and the path of the redirect (empty if there is no redirect)."""
-
-    status: int
-    text: str
-    location: str
 
 
 Check = Callable[[Answered], BrokenOff | None]
@@ -83,7 +76,7 @@ class Journey(FastHttpUser):
         credentials: The credentials with which a user logs in before a journey.
         cookie_policy: The policy of the cookie jar.
         signed_out: The path to which the application redirects users without a session.
-        observer: The observer of all events.
+        observer: The recorder of all events.
         leaves_at: The time when the load ends.
     """
 
@@ -93,7 +86,7 @@ class Journey(FastHttpUser):
     credentials: Credentials | None = None
     cookie_policy = DefaultCookiePolicy()
     signed_out = ""
-    observer = Observer()
+    observer: ClassVar[Recorder]
     leaves_at = math.inf
     connection_timeout = TIMEOUT_S
     network_timeout = TIMEOUT_S

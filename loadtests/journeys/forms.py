@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from string import punctuation
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
-from loadtests.journeys.steps import BrokenOff
+from loadtests.journeys.steps import Answered, BrokenOff
 
 if TYPE_CHECKING:
     from loadtests.journeys.base import Journey
@@ -28,16 +28,7 @@ _HOLE = re.compile(r"\{(\w+)\}")
 TYPED = ("", "text", "email", "tel")  # the types of input fields for a user name
 
 
-class AnyPage(Protocol):
-    """The text and the redirect of an answer (``loadtests.journeys.base.Answered``)."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def location(self) -> str: ...
-
-
-def tokens(page: AnyPage) -> dict[str, str]:
+def tokens(page: Answered) -> dict[str, str]:
     """Return the name and value of the page's first CSRF field (``csrfmiddlewaretoken``), or an empty dict."""
     for found in _TOKEN.finditer(page.text):
         given = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(found[0])}
@@ -46,7 +37,7 @@ def tokens(page: AnyPage) -> dict[str, str]:
     return {}
 
 
-def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage], BrokenOff | None]:
+def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[Answered], BrokenOff | None]:
     """Return a check that an answer redirects to a route.
 
     If the route contains names in braces, such as ``/orders/{id}/``, the check stores their values in ``ids``.
@@ -60,7 +51,7 @@ def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage
             parts.append(re.escape(part))
     pattern = re.compile("".join(parts))
 
-    def check(answer: AnyPage) -> BrokenOff | None:
+    def check(answer: Answered) -> BrokenOff | None:
         match = pattern.fullmatch(answer.location)
         if match is None:
             where = answer.location.partition("?")[0] or "nowhere"
@@ -181,25 +172,18 @@ def sign_in(user: Journey, who: Credentials) -> None:
     if not who.login:
         keep(user.client.cookiejar, who.secret, origin)
         return
-    page = _FormOfPage(origin, who.login)
-    user.get(who.login, ROUTE, check=page)
-    user.post(page.form.action, ROUTE, page.form.filled(who.user, who.secret))
-    user.signed_out = urlsplit(who.login).path  # from now on, a redirect to this path means a lost session
+    forms: list[LoginForm] = []
 
-
-class _FormOfPage:
-    """A check that an answer is the login page. The check stores the page's form."""
-
-    def __init__(self, origin: str, path: str) -> None:
-        self.origin, self.path = origin, path
-        self.form = LoginForm("", {}, "", "")
-
-    def __call__(self, page: AnyPage) -> BrokenOff | None:
+    def check(page: Answered) -> BrokenOff | None:
         try:
-            self.form = login_form(page.text, self.origin, self.path)
+            forms.append(login_form(page.text, origin, who.login))
         except ValueError as error:
             return BrokenOff("wrong-body", f"the login page: {error}")
         return None
+
+    user.get(who.login, ROUTE, check=check)
+    user.post(forms[0].action, ROUTE, forms[0].filled(who.user, who.secret))
+    user.signed_out = urlsplit(who.login).path  # from now on, a redirect to this path means a lost session
 
 
 def keep(jar: CookieJar, text: str, origin: str) -> None:

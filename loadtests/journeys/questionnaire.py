@@ -14,11 +14,11 @@ import random
 import re
 from collections.abc import Mapping
 
-from loadtests.journeys.base import Answered, Fields, Journey
-from loadtests.journeys.steps import BrokenOff
+from loadtests.journeys.base import Fields, Journey
+from loadtests.journeys.forms import leads_to, tokens
+from loadtests.journeys.steps import Answered, BrokenOff
 
 PAGE = re.compile(r'<main\b[^>]*\bdata-page="([^"]*)"')
-TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]*)"')
 SHOWN = re.compile(r'<dd data-answer="([^"]*)">(.*?)</dd>', re.DOTALL)
 TRAVEL = {"foot": "On foot", "bicycle": "By bicycle", "bus": "By bus or tram", "train": "By train", "car": "By car"}
 FIRST_DAY = datetime.date(1980, 1, 1)
@@ -54,11 +54,8 @@ class Questionnaire(Journey):
     def _turn(self, page: Answered, name: str, answers: Mapping[str, Given], following: str) -> Answered:
         """Send the current page's form, and open the next page."""
         given = answers[name].fields if name in answers else {}
-        token = {"csrfmiddlewaretoken": found[1]} if (found := TOKEN.search(page.text)) else {}
-        target = f"{self.path}{following}/"
-        sent = self.post(
-            f"{self.path}{name}/", name, {**token, **given}, check=lambda answer: _elsewhere(answer, target)
-        )
+        check = leads_to(f"{self.path}{following}/")
+        sent = self.post(f"{self.path}{name}/", name, {**tokens(page), **given}, check=check)
         return self.get(sent.location, following, check=lambda answer: _found_in(answer, following, answers))
 
 
@@ -91,13 +88,6 @@ def _another(answer: Answered, page: str) -> BrokenOff | None:
     if found and found[1] == page:
         return None
     return BrokenOff("wrong-body", f"the page {found[1]!r} instead of {page!r}" if found else f"not the page {page!r}")
-
-
-def _elsewhere(answer: Answered, target: str) -> BrokenOff | None:
-    """Return a failure if the answer doesn't redirect to this path."""
-    if answer.location == target:
-        return None
-    return BrokenOff("status", f"{answer.status} to {answer.location or 'nowhere'} instead of {target}")
 
 
 def _found_in(answer: Answered, page: str, answers: Mapping[str, Given]) -> BrokenOff | None:

@@ -1,4 +1,4 @@
-"""Define the steps of a journey, and the observers of users. Times are in seconds of ``time.monotonic``."""
+"""Define the steps of a journey. Times are in seconds of ``time.monotonic``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ class Step:
     method: str
     ready: float
     sent: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Answered:
+    """An answer: the status, the body as text, and the path of the redirect (empty if there is no redirect)."""
+
+    status: int
+    text: str
+    location: str
 
 
 class BrokenOff(Exception):
@@ -37,22 +46,3 @@ class Left(BaseException):
 
     The class isn't an Exception, so that a journey can't catch it by accident.
     """
-
-
-class Observer:
-    """Observe users. This base class ignores all events."""
-
-    def begins(self, due: float) -> None:
-        """Observe the start of a journey that was due at ``due``."""
-
-    def thinks(self, begin: float, end: float) -> None:
-        """Observe a user's think time. The end may be in the future."""
-
-    def sent(self, step: Step) -> None:
-        """Observe a request that was sent."""
-
-    def answered(self, step: Step, at: float, failure: BrokenOff | None) -> None:
-        """Observe a request that was answered or failed."""
-
-    def ended(self, due: float, at: float, failure: BrokenOff | None) -> None:
-        """Observe the end of the journey that was due at ``due``."""

@@ -17,15 +17,15 @@ from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost, Host
 from loadtests.measure import open_files
 from loadtests.measure.clients import Clients
-from loadtests.measure.host_options import HostOptions, ServiceHosts
-from loadtests.observe.cores import SERVICES, Cores
+from loadtests.measure.host_options import HostOptions
+from loadtests.observe.cores import Cores
 from loadtests.plan.database_times import POSTGRESQL
 from loadtests.plan.entries import Entry, in_environment
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import NO_START_OPTIONS, StartOptions
 from loadtests.plan.kinds.talk import in_dialect
 from loadtests.plan.study import Study
-from loadtests.records.run.run_record import Contract, OtherClient, RunRecord, ServiceHost
+from loadtests.records.run.run_record import Contract, OtherClient, RunRecord
 from loadtests.serve.serving import Serving, serving
 from loadtests.services.origin import recipes
 from loadtests.setups import Setup, fetching, services
@@ -67,8 +67,6 @@ class Bench:
     allow_remote: bool = False
     clients: Clients = dataclasses.field(default_factory=Clients)
     client_records: tuple[OtherClient, ...] = ()
-    service_hosts: ServiceHosts = dataclasses.field(default_factory=ServiceHosts)
-    service_records: tuple[ServiceHost, ...] = ()
 
     @property
     def url(self) -> str:
@@ -104,7 +102,7 @@ class Bench:
     def refused(self, entry: Entry, test: Test) -> str | None:
         """Return why a test can't measure the entry's setup with its knobs, or None if it can."""
         over_tls = setups.tls(entry.env)
-        demands = {*test.work.setup_features, *setups.offers_needed(entry.env)}
+        demands = {*test.setup_features, *setups.offers_needed(entry.env)}
         if over_tls:
             if Feature.TLS not in self.engine(test.engine).features:
                 return f"the engine {test.engine} cannot {Feature.TLS.value}"
@@ -165,9 +163,6 @@ class Bench:
         Raises:
             UserError: If a trial would fail.
         """
-        for service in self.service_hosts.machines:
-            for entry in study.entries:
-                self._require_no_cores(entry, service.name)
         self.host.require_free(self.bind, self.port)
         self.host.require_reachable(self.bind, self.port, self.allow_remote)
         open_files.require(study.tests)
@@ -182,10 +177,8 @@ class Bench:
             self._require_postgresql(entry, study.tests)
         if self.host.name == HERE:
             started = {name for entry in study.entries for name in self.services_of(entry)}
-            services.require_redis(started - {service.name for service in self.service_hosts.machines})
-        apart = self.service_hosts.machines.values()
-        self.client_records = self.clients.look(self.host, self.bind, self.port, self.allow_remote, apart)
-        self.service_records = self.service_hosts.look(self.host, self.port, self.allow_remote)
+            services.require_redis(started)
+        self.client_records = self.clients.look(self.host, self.bind, self.port, self.allow_remote)
 
     def _require_able(self, test: Test) -> None:
         """Check that the engine can generate the test's load, and that the test's services can start.
@@ -197,14 +190,16 @@ class Bench:
             engine = self.engine(test.engine)
             engine.require()
             load = self.load(test, self.url)
-            if test.work.sign_in is not None:
-                test.work.sign_in.accounts()
+            if test.sign_in is not None:
+                test.sign_in.accounts()
                 load = dataclasses.replace(load, cookies=("",))
             require_able(engine, load, test.pace.engine_features)
+            if test.recipe:
+                if ORIGIN not in test.services:
+                    raise UserError(f'recipe: the test starts no origin. Add services = ["{ORIGIN}"]')
+                recipes.load(test.recipe)
         except UserError as error:
             raise UserError(f"test {test.name}: {error}") from None
-        if test.recipe:
-            _require_recipe(test)
         known = services.known()
         for name in test.services:
             if name not in known:
@@ -226,19 +221,6 @@ class Bench:
         for test in tests:
             if services.PGBOUNCER in self.services_of(entry) and POSTGRESQL not in test.services:
                 raise UserError(f'{entry.label} in test {test.name}: PGBOUNCER needs services = ["{POSTGRESQL}"]')
-
-    def _require_no_cores(self, entry: Entry, service: str) -> None:
-        """Check that an entry doesn't assign cores of the servers' machine to a service on another machine.
-
-        Raises:
-            UserError: If the entry assigns such cores.
-        """
-        cores = entry.env.get(SERVICES) or os.environ.get(SERVICES)
-        if cores and service in self.services_of(entry):
-            raise UserError(
-                f"{entry.label} places {service} on cores of the servers' machine ({SERVICES}={cores}), but "
-                f"--services places {service} on another machine. Leave out {SERVICES} or --services"
-            )
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
         """Check that every requested view can fetch from the origin when the entry's setup serves the view.
@@ -262,7 +244,6 @@ def make_bench(
     where: str = HERE,
     allow_remote: bool = False,
     clients: Clients | None = None,
-    service_hosts: ServiceHosts | None = None,
 ) -> Bench:
     """Create the bench for a study, with the servers on the host at ``where``.
 
@@ -270,11 +251,7 @@ def make_bench(
         UserError: If the host can't be used.
     """
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
-    of_setups = {name for entry in study.entries for name in _services_of(entry, known, application)}
-    apart = (service_hosts or ServiceHosts()).used_by(
-        of_setups | {name for test in study.tests for name in test.services}
-    )
-    host = apart.attached_to(hosts.at(where))
+    host = hosts.at(where)
     if where != HERE:
         for test in study.tests:
             for service in {ORIGIN, POSTGRESQL} & set(test.services):
@@ -289,7 +266,7 @@ def make_bench(
 
     clients = clients or Clients()
     bench = Bench(host, bind, port, host.allot(os.environ.get("CORES")), known, served, serve, clients.engine)
-    return dataclasses.replace(bench, allow_remote=allow_remote, clients=clients, service_hosts=apart)
+    return dataclasses.replace(bench, allow_remote=allow_remote, clients=clients)
 
 
 def _services_of(entry: Entry, known: Mapping[str, Setup], application: Application) -> tuple[str, ...]:
@@ -307,14 +284,12 @@ def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
         UserError: If the options aren't valid.
     """
     clients = Clients.parse(options)
-    apart = ServiceHosts.parse(options, clients.addresses) if options.services else ServiceHosts()
-    if own and (options.servers or options.services):
-        where, option = (options.servers, "--servers") if options.servers else (options.services, "--services")
-        raise UserError(f"{where} only serves the sample project. Leave out {option}, or --app")
-    if allow_remote and not (options.servers or options.services):
+    if own and options.servers:
+        raise UserError(f"{options.servers} only serves the sample project. Leave out --servers, or --app")
+    if allow_remote and not options.servers:
         raise UserError("--allow-remote only works with servers on another machine. Add --servers ssh://user@host")
     where = options.servers or HERE
-    return functools.partial(make_bench, where=where, allow_remote=allow_remote, clients=clients, service_hosts=apart)
+    return functools.partial(make_bench, where=where, allow_remote=allow_remote, clients=clients)
 
 
 def bench_of_run(record: RunRecord) -> BenchOf:
@@ -322,19 +297,5 @@ def bench_of_run(record: RunRecord) -> BenchOf:
 
     The bench allows load on other machines if the run allowed such load.
     """
-    unproven = any(one.round_trip_ms is None for one in (record.servers, *record.service_hosts) if one is not None)
+    unproven = record.servers is not None and record.servers.round_trip_ms is None
     return bench_for(HostOptions.of_record(record), allow_remote=unproven, own=False)
-
-
-def _require_recipe(test: Test) -> None:
-    """Check the recipe of a test.
-
-    Raises:
-        UserError: If the recipe isn't valid, or the test doesn't start an origin.
-    """
-    if ORIGIN not in test.services:
-        raise UserError(f'test {test.name}: recipe: the test starts no origin. Add services = ["{ORIGIN}"]')
-    try:
-        recipes.load(test.recipe)
-    except UserError as error:
-        raise UserError(f"test {test.name}: recipe: {error}") from None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +10,7 @@ from loadtests.analyse import readings, reasons, validity
 from loadtests.analyse.overload import slices_pile_up
 from loadtests.engines.base import Watch
 from loadtests.measure.searches import judge
-from loadtests.measure.searches.capacity import CapacitySearch, LimitedBy, Probe, Purpose, SearchedCapacity
+from loadtests.measure.searches.capacity import CapacitySearch, Probe, Purpose
 from loadtests.measure.searches.judge import Judgement, Outcome, ProbeFigures
 from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.plan.times import EVENT_DELAY, LAG
@@ -23,61 +21,8 @@ from loadtests.workload import Load
 DELAY_ALLOWED = 0.5  # the maximum delay in the generator, as a share of the objective's limit
 ON_THEIR_WAY = 0.01  # the maximum share of due requests that are unsent when a probe is stopped
 OF = {"lag": LAG, "delay": EVENT_DELAY}  # a limit can apply to these times instead of the response time
-CONFIRMING = 3  # the number of long probes that confirm a rate: one below, one at and one above this rate
 
 RunLoad = Callable[[Load, Watch], Result]
-
-
-@dataclasses.dataclass(frozen=True)
-class Probed:
-    """A completed probe with its result and its judgement."""
-
-    probe: Probe
-    result: Result
-    judgement: Judgement
-
-    def record(self) -> ProbeRecord:
-        """Return the record of the probe."""
-        return ProbeRecord(
-            rate=self.probe.rate,
-            duration_s=self.probe.duration_s,
-            purpose=self.probe.purpose.value,
-            outcome=self.judgement.outcome.value,
-            why=self.judgement.why,
-            planned=self.result.planned,
-            ok=self.result.ok,
-            errors=sum(self.result.failed.values()),
-            response_time_ms=self.result.response_time_ms,
-            lag_ms=self.result.deliveries.lag_ms if self.result.deliveries else None,
-            delay_ms=self.result.streams.delay_ms if self.result.streams else None,
-        )
-
-
-@dataclasses.dataclass(frozen=True)
-class FoundCapacity:
-    """The capacity, and all probes that led to it."""
-
-    capacity: SearchedCapacity
-    objective: Objective
-    probes: list[Probed]
-
-    @property
-    def confirming(self) -> int | None:
-        """The index of the last probe that confirmed the rate, or None if no probe did."""
-        confirmed = (Outcome.PASS, Purpose.CONFIRM, self.capacity.rate)
-        found = [(one.judgement.outcome, one.probe.purpose, one.probe.rate) == confirmed for one in self.probes]
-        return len(found) - 1 - found[::-1].index(True) if any(found) else None
-
-    def record(self) -> CapacityRecord:
-        """Return the record of the search."""
-        return CapacityRecord(
-            rate=self.capacity.rate,
-            above=self.capacity.above,
-            limited_by=self.capacity.limited_by.value,
-            sentence=self.capacity.sentence,
-            objective=str(self.objective),
-            probes=tuple(probed.record() for probed in self.probes),
-        )
 
 
 def find(
@@ -85,9 +30,8 @@ def find(
     objective: Objective,
     plan: SearchPlan,
     run_load: RunLoad,
-    on_probe: Callable[[Probed], None] = lambda probed: None,
-    clock: Callable[[], float] = time.monotonic,
-) -> FoundCapacity:
+    on_probe: Callable[[ProbeRecord], None] = lambda probe: None,
+) -> CapacityRecord:
     """Find the highest rate at which a load meets the objective.
 
     Args:
@@ -96,40 +40,47 @@ def find(
         plan: The plan of the search. The rate of a broadcast load counts deliveries, not sent messages.
         run_load: Runs one probe.
         on_probe: Called with each judged probe.
-        clock: Returns the time in seconds.
     """
-    end = clock() + (math.inf if plan.max_s is None else plan.max_s)
     steps = CapacitySearch(plan)
-    probes: list[Probed] = []
-    overhead_s = 0.0
+    probes: list[ProbeRecord] = []
     while isinstance(step := steps.next(), Probe):
-        begun = clock()
         probe = load.probing(step.rate, step.duration_s, len(probes))
         result, lost = _probe(probe, objective, run_load)
         judgement = judge.judge(_figures(probe, result, objective, lost), objective)
-        probes.append(Probed(step, result, judgement))
+        probes.append(_record(step, result, judgement))
         on_probe(probes[-1])
-        overhead_s = max(overhead_s, clock() - begun - result.duration_s)
-        steps.record(judgement, end - clock(), overhead_s)
-    return FoundCapacity(step, objective, probes)
+        steps.record(judgement)
+    return CapacityRecord(
+        rate=step.rate,
+        above=step.above,
+        limited_by=step.limited_by.value,
+        sentence=step.sentence,
+        objective=str(objective),
+        probes=tuple(probes),
+    )
 
 
-def enough_s(found: FoundCapacity, plan: SearchPlan) -> float | None:
-    """Estimate the time limit that a search would have needed, in seconds.
+def confirming(found: CapacityRecord) -> int | None:
+    """Return the index of the last probe that confirmed the rate, or None if no probe did."""
+    confirmed = (Outcome.PASS.value, Purpose.CONFIRM.value, found.rate)
+    places = [i for i, one in enumerate(found.probes) if (one.outcome, one.purpose, one.rate) == confirmed]
+    return places[-1] if places else None
 
-    Returns:
-        The time limit, or None if the search didn't run out of time.
-    """
-    if plan.max_s is None or found.capacity.limited_by is not LimitedBy.TIME:
-        return None
-    confirmed = found.capacity.rate is not None
-    passed = [one.probe.rate for one in found.probes if one.judgement.outcome is Outcome.PASS]
-    above = found.capacity.above or plan.max_rate
-    below = found.capacity.rate or max(passed, default=max(min(plan.first_rate, above) / 2, plan.lowest_rate))
-    halvings = math.log2(max(1.0, math.log(max(above / below, 1.0)) / math.log(1 + plan.precision)))
-    each_s = plan.probe_s(below, plan.long_s if confirmed else plan.short_s)
-    confirming_s = 0.0 if confirmed else CONFIRMING * plan.probe_s(below, plan.long_s)
-    return plan.max_s + math.ceil(halvings) * each_s + confirming_s
+
+def _record(probe: Probe, result: Result, judgement: Judgement) -> ProbeRecord:
+    return ProbeRecord(
+        rate=probe.rate,
+        duration_s=probe.duration_s,
+        purpose=probe.purpose.value,
+        outcome=judgement.outcome.value,
+        why=judgement.why,
+        planned=result.planned,
+        ok=result.ok,
+        errors=sum(result.failed.values()),
+        response_time_ms=result.response_time_ms,
+        lag_ms=result.deliveries.lag_ms if result.deliveries else None,
+        delay_ms=result.streams.delay_ms if result.streams else None,
+    )
 
 
 def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result, str | None]:

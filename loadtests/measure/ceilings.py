@@ -51,7 +51,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
         if trial.evidence.contract_differences:
             reason = trial.log.partition("\n")[0]  # the other lines are the server's log
         else:
-            reason = refusal(trial.result, distinct[trial.test].work.sign_in) or failures(trial.result)
+            reason = refusal(trial.result, distinct[trial.test].sign_in) or failures(trial.result)
             reason = reason or (reason_of(trial.log) if trial.log else "")
         why[trial.test] = f": {trial.label}: {reason}" if reason else ""
         ceiling = distinct[trial.test].sustained_rate(trial)
@@ -69,9 +69,9 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
 
 
 def _trials(bench: Bench, study: Study, planned: list[PlannedTrial]) -> Iterator[Trial]:
-    """Measure as many setups at once as the study allows, or one after the other if the study isn't interleaved."""
+    """Measure all setups at once, or one after the other if the study isn't interleaved."""
     labels = list(dict.fromkeys(one.entry.label for one in planned))
-    most = (study.at_once or max(1, len(labels))) if study.interleave else 1
+    most = max(1, len(labels)) if study.interleave else 1
     with pinned(bench.cores.generator[0]):  # as in the run, this process must not use the servers' cores
         for first in range(0, len(labels), most):
             group = [one for one in planned if one.entry.label in labels[first : first + most]]

@@ -1,7 +1,7 @@
 """Start each setup in turn and compare its answers with the answers of the first setup: ``python -m loadtests check``.
 
-WebSocket setups run separate test cases (``loadtests.serve.websocket_cases``). The requests are defined by the contract
-of the sample project, or by the user for their own project.
+WebSocket setups have their own cases (``loadtests.measure.websocket_contract``). The requests are defined by the
+contract of the sample project, or by the user for their own project.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -17,7 +16,8 @@ from typing import Any
 
 from loadtests import hosts, setups
 from loadtests.errors import UserError, limit_hint
-from loadtests.serve import scripted, signed_in
+from loadtests.measure import websocket_contract
+from loadtests.serve import signed_in
 from loadtests.serve.contract import (
     answers,
     describe,
@@ -30,7 +30,6 @@ from loadtests.serve.contract import (
 from loadtests.serve.http import Answer, common
 from loadtests.serve.sample_requests import REQUESTS
 from loadtests.serve.serving import NotServing, Serving, serving
-from loadtests.serve.websocket import broken_cases
 from loadtests.setups import WEBSOCKET, Setup, fetching, services
 from loadtests.setups.application import Application, sample
 from loadtests.setups.application.progress import Announce
@@ -64,10 +63,9 @@ class Check:
     """The results of a check.
 
     Attributes:
-        not_asked: The number of requests that weren't sent, by setup and reason.
-        websocket_cases: The number of WebSocket test cases and the failures, by setup.
-        websocket_failures: The failures of the user's WebSockets, by setup.
-        interrupted: Whether the user interrupted the check, so that the results are incomplete.
+        not_asked: The number of requests that weren't sent, by setup.
+        websocket_cases: The number of WebSocket test cases and the failures, by setup. A user's project has a single
+            case.
         errors: The requests that the user's project answers with a server error or not at all.
         unexpected: The requests that were answered with an unexpected status, this status, and a possible reason.
         settings: The settings that differ from the first setup's settings, by setup.
@@ -85,21 +83,19 @@ class Check:
     settings: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     varying: list[Request] = dataclasses.field(default_factory=list)
     logs: dict[str, str] = dataclasses.field(default_factory=dict)
-    not_asked: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
+    not_asked: dict[str, int] = dataclasses.field(default_factory=dict)
     websocket_cases: dict[str, tuple[int, list[str]]] = dataclasses.field(default_factory=dict)
-    websocket_failures: dict[str, list[str]] = dataclasses.field(default_factory=dict)
-    interrupted: bool = False
 
     @property
     def compared_nothing(self) -> bool:
         """Whether every answer has an unexpected status, so that neither a view nor a WebSocket was compared."""
-        return bool(self.unexpected) and len(self.unexpected) == len(self.requests) and not self.websocket_failures
+        return bool(self.unexpected) and len(self.unexpected) == len(self.requests) and not self.websocket_cases
 
     @property
     def good(self) -> bool:
         """Whether every setup starts and answers like the reference, also over WebSockets."""
-        broken = [*self.websocket_failures.values(), *(sentences for _, sentences in self.websocket_cases.values())]
-        return not (self.failed or self.differences or self.errors or self.compared_nothing or any(broken))
+        broken = any(sentences for _, sentences in self.websocket_cases.values())
+        return not (self.failed or self.differences or self.errors or self.compared_nothing or broken)
 
 
 def check(
@@ -141,11 +137,8 @@ def check(
     services.require_redis({name for setup in chosen for name in setup.services})
     progress("preparing the project")
     application.prepare()
-    try:
-        checker.compare(compared, partial(start, env={**env, **knobs}, services=needed))
-        checker.send_cases([setup for setup in chosen if setup.dialect], partial(start, env=env))
-    except KeyboardInterrupt:
-        checker.result.interrupted = True
+    checker.compare(compared, partial(start, env={**env, **knobs}, services=needed))
+    checker.send_cases([setup for setup in chosen if setup.dialect], partial(start, env=env))
     return checker.result
 
 
@@ -210,8 +203,7 @@ class _Checker:
         expected: Answers | None = None
         for setup in chosen:
             self.progress(setup.name)
-            refused = {one.name: application.refused(setup, (), [one]) for one in result.requests}
-            sent = [one for one in result.requests if refused[one.name] is None]
+            sent = [one for one in result.requests if application.refused(setup, (), [one]) is None]
             try:
                 given = self._answers(setup, sent, start)
                 if application.own and expected is None:
@@ -227,12 +219,12 @@ class _Checker:
             expected = given if expected is None else expected
             result.compared.append(setup)
             result.differences += [
-                _difference(setup, one, expected[one.name], given[one.name])
+                Difference(setup.name, one, *show_both(expected[one.name], given[one.name]))
                 for one in sent
                 if one.name in expected and not _alike(expected[one.name], given[one.name])
             ]
-            if reasons := Counter(why for why in refused.values() if why is not None):
-                result.not_asked[setup.name] = reasons
+            if len(sent) < len(result.requests):
+                result.not_asked[setup.name] = len(result.requests) - len(sent)
             if result.errors:
                 break
 
@@ -283,10 +275,13 @@ class _Checker:
         kept: Answers = {}
         for one in sent:
             first, second = given[one.name], again[one.name]
-            if advice := _advice(first, second):
-                self.result.errors.append((one, f"{describe(second)}{advice}"))
+            if isinstance(first, str) or isinstance(second, str):
+                self.result.varying.append(one)
                 continue
-            if isinstance(first, str) or isinstance(second, str) or not _same_kind(first, second):
+            if first.status != second.status and (advice := limit_hint(second.status, worked=True)):
+                self.result.errors.append((one, f"{describe(second)} after {first.status}{advice}"))
+                continue
+            if (first.status, first.content_type) != (second.status, second.content_type):
                 self.result.varying.append(one)
                 continue
             kept[one.name] = answer = common(first, second)
@@ -301,7 +296,8 @@ class _Checker:
             [request] = self.application.addressed([own.request(self.application.host)])
             request = request.with_cookie(cookies[0]) if cookies else request
             conversation = own.scripted(Conversation("echo"))
-            self.result.websocket_failures[setup.name] = scripted.verified(server, request, conversation)
+            broken = websocket_contract.broken(server.url, request, conversation)
+            self.result.websocket_cases[setup.name] = 1, broken
 
     def send_cases(self, chosen: Sequence[Setup], start: Start) -> None:
         """Run the WebSocket test cases of each setup."""
@@ -309,7 +305,7 @@ class _Checker:
             self.progress(setup.name)
             try:
                 with start(setup) as server:
-                    self.result.websocket_cases[setup.name] = broken_cases(server, setup.dialect, setup.cannot)
+                    self.result.websocket_cases[setup.name] = websocket_contract.broken_cases(server.url, setup)
             except NotServing as error:
                 self.result.failed.append((setup, error))
 
@@ -325,25 +321,8 @@ def _flat(values: Any, name: str = "") -> Iterator[tuple[str, str]]:
         yield name, str(values)
 
 
-def _difference(setup: Setup, one: Request, expected: Answer | str, given: Answer | str) -> Difference:
-    before, after = show_both(expected, given)
-    return Difference(setup.name, one, before, f"{after}{_advice(expected, given)}")
-
-
-def _advice(before: Answer | str, after: Answer | str) -> str:
-    """Return advice if the application answered earlier requests, but then refused a request."""
-    if isinstance(before, str) or isinstance(after, str) or before.status == after.status:
-        return ""
-    hint = limit_hint(after.status, worked=True)
-    return hint and f" after {before.status}{hint}"
-
-
 def _alike(reference: Answer | str, given: Answer | str) -> bool:
     """Return whether two setups gave equivalent answers, or whether both failed for the same reason."""
     if isinstance(reference, str) or isinstance(given, str):
         return reference == given
     return not differing_headers(reference, given) and meets(given, expectation(reference, own=False))
-
-
-def _same_kind(first: Answer, second: Answer) -> bool:
-    return (first.status, first.content_type) == (second.status, second.content_type)

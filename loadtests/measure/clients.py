@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 
 from loadtests import engines
 from loadtests.engines import Engine, cluster, node
@@ -126,24 +125,22 @@ class Clients:
         connections = load.connections if load.users is None else max(load.connection_count, self.parts)
         return dataclasses.replace(load, processes=self.parts, connections=connections)
 
-    def look(
-        self, host: Host, bind: str, port: int, allow_remote: bool, service_hosts: Iterable[Host] = ()
-    ) -> tuple[OtherClient, ...]:
+    def look(self, host: Host, bind: str, port: int, allow_remote: bool) -> tuple[OtherClient, ...]:
         """Describe each client, and the network between the client and a port of the servers' host.
 
         The servers' host must prove its identity. Workers that users start may share a machine.
 
         Raises:
-            UserError: If a client can't reach the port, or shares its machine with another client, a service or the
-                servers. On a shared machine, each program would count the other program's work as other load.
+            UserError: If a client can't reach the port, or shares its machine with another client or the servers. On a
+                shared machine, each program would count the other program's work as other load.
         """
         if not self.others:
             return ()
-        names = {one.boot(): one.name for one in (*service_hosts, host) if one.boot() != boot()}
+        names = {host.boot(): host.name} if host.boot() != boot() else {}
         found = []
         groups: list[Others] = [(one,) for one in self.addresses]
         for group in groups or [self.others]:
-            with cluster.workers(node.PROGRAM, 0, None, group) as workers:
+            with cluster.workers(node.PROGRAM, None, group) as workers:
                 for there in workers:
                     client = _client(there, host, bind, port, allow_remote)
                     if (other := names.get(there.about.boot)) is not None:

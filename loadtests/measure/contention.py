@@ -11,7 +11,7 @@ from loadtests.observe.top_processes import Takers
 from loadtests.records import Trial
 
 IN_A_ROW = 4  # four invalid trials in a row aren't a coincidence
-OF_OTHER_MACHINES = frozenset({Reason.clients_differ, Reason.service_swapped, Reason.service_taken})
+OF_OTHER_MACHINES = frozenset({Reason.clients_differ})
 
 
 class TooBusy(UserError):

@@ -11,28 +11,24 @@ import dataclasses
 from collections.abc import Sequence
 
 from loadtests.errors import UserError, reason_of
+from loadtests.measure import websocket_contract
 from loadtests.measure.bench import Bench
 from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
-from loadtests.plan.kinds.journey_work import JourneyWork
+from loadtests.plan.kinds.journey import JourneyTest
 from loadtests.plan.study import Study
 from loadtests.records.run.run_record import Contract, Expectation
-from loadtests.serve import contract, scripted, signed_in, websocket
+from loadtests.serve import contract, signed_in
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.serve.signed_in import NotSignedIn
-from loadtests.workload import Request
+from loadtests.workload import Load, Request
 
 
-@dataclasses.dataclass(frozen=True)
-class Preflight:
-    """The baseline's answers to the requests of each test, and its memory in MB after these requests."""
-
-    contract: Contract
-    memory_mb: float
-
-
-def preflight(bench: Bench, study: Study) -> Preflight:
+def preflight(bench: Bench, study: Study) -> tuple[Contract, float]:
     """Start the study's baseline and send it all requests.
+
+    Returns:
+        The baseline's answers to the requests of each test, and its memory in MB after these requests.
 
     Raises:
         UserError: If the baseline doesn't start, or an answer differs from the study's expectation.
@@ -50,7 +46,7 @@ def preflight(bench: Bench, study: Study) -> Preflight:
         except NotServing as error:
             why = f": {reason_of(error.log)}" if error.log else ""
             raise UserError(f"{baseline.setup}: {error}{why}") from None
-    return Preflight(found, memory_mb)
+    return found, memory_mb
 
 
 def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) -> tuple[Expectation, ...]:
@@ -85,42 +81,32 @@ def _cookies(bench: Bench, server: Serving, test: Test, most: int | None) -> tup
     Raises:
         NotSignedIn: If a login fails.
     """
-    who = test.work.sign_in
+    who = test.sign_in
     return signed_in.cookies(server.url, who, bench.application, server.ca, most) if who else ()
 
 
-@dataclasses.dataclass
-class Verified:
-    """The outcome of a check.
+def checked_load(bench: Bench, server: Serving, test: Test, entry: Entry, chance: int) -> tuple[Load | None, list[str]]:
+    """Log the users of a test in, and check the contract of the test on a running setup.
 
-    Attributes:
-        broken: Messages about violations of the contract.
-        bodies: The bodies that the answers must have under load.
-        cookies: The Cookie headers of the users who have logged in.
+    Returns:
+        The load, or None if a login failed, and messages about violations of the contract.
     """
-
-    broken: list[str]
-    bodies: list[bytes | None] = dataclasses.field(default_factory=list)
-    cookies: tuple[str, ...] = ()
-
-
-def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> Verified:
-    """Log the users of a test in, and check the contract of the test on a running setup."""
-    most = 1 if isinstance(test.work, JourneyWork) else None  # because the users of a journey log in themselves
+    most = 1 if isinstance(test, JourneyTest) else None  # because the users of a journey log in themselves
     try:
         cookies = _cookies(bench, server, test, most)
     except NotSignedIn as error:
-        return Verified([f"users can't log in: {error}"])
+        return None, [f"users can't log in: {error}"]
     bodies, broken = contract.verified(server, requests_of(bench, test, cookies), bench.contract[test.name])
-    return Verified([*broken, *broken_dialect(bench, server, test, entry, cookies)], bodies, cookies)
+    broken = [*broken, *broken_dialect(bench, server, test, entry, cookies)]
+    load = bench.load(test, server.url, bodies, chance, entry)
+    return dataclasses.replace(load, ca=server.ca, cookies=cookies), broken
 
 
 def broken_dialect(bench: Bench, server: Serving, test: Test, entry: Entry, cookies: Sequence[str] = ()) -> list[str]:
     """Return a sentence for each way in which the entry's setup violates its WebSocket dialect for the first user."""
     load = bench.load(test, server.url, entry=entry)
-    if (conversation := load.conversation) is None:
+    if load.conversation is None:
         return []
-    if conversation.script is not None:
-        [request] = load.requests
-        return scripted.verified(server, request.with_cookie(cookies[0]) if cookies else request, conversation)
-    return websocket.verified(server, conversation.dialect, conversation.prefix)
+    [request] = load.requests
+    request = request.with_cookie(cookies[0]) if cookies else request
+    return websocket_contract.broken(server.url, request, load.conversation, load.core)

@@ -6,17 +6,13 @@ import dataclasses
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from loadtests import engines
-from loadtests.measure import open_files
 from loadtests.observe import machine, top_processes
-from loadtests.plan.study import Study
 from loadtests.setups import redis, require_knobs
 from loadtests.workload import DEFAULT_ENGINE
 
-MIGRATE = "net.ipv4.tcp_migrate_req"
 BUSY = 0.10  # the share of all cores that other programs may use without distorting a measurement
 
 
@@ -45,20 +41,18 @@ def judged(good: bool, what: str, fix: str) -> MachineFinding:
     return ok(what) if good else warning(what, fix)
 
 
-def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFinding]:
+def examine(watch_s: float = 1.0) -> list[MachineFinding]:
     """Return all findings, with errors first.
 
     Args:
         watch_s: The seconds to watch the machine for other load.
-        study: A study whose requirements are checked, too.
 
     Raises:
         UserError: If a knob isn't valid.
     """
     require_knobs(os.environ, own=False)
     facts = machine.describe()
-    of_study = [] if study is None else [_open_files(study), *_migration(facts, study)]
-    return errors_first([*_engines(), *_cores(facts), *_of_servers(facts, watch_s), *of_study])
+    return errors_first([*_engines(), *_cores(facts), *_of_servers(facts, watch_s)])
 
 
 def examine_servers(watch_s: float = 1.0) -> list[MachineFinding]:
@@ -78,24 +72,9 @@ def possible(findings: Sequence[MachineFinding]) -> bool:
 def _of_servers(facts: dict[str, Any], watch_s: float) -> Iterator[MachineFinding]:
     yield _redis()
     yield from _cpu(facts)
-    yield from _memory(facts)
+    yield _memory()
     yield from _limits(facts)
     yield other_load(watch_s)
-
-
-def _open_files(study: Study) -> MachineFinding:
-    test = max(study.tests, key=open_files.needed)
-    needed, allowed = open_files.needed(test), open_files.allowed()
-    text = f"{study.name} needs {needed:,} open files per process in its test {test.name}, and the limit is {allowed:,}"
-    return ok(text) if needed <= allowed else MachineFinding("error", text, open_files.fix(needed))
-
-
-def _migration(facts: dict[str, Any], study: Study) -> Iterator[MachineFinding]:
-    if facts["sysctl"][MIGRATE] == "0" and any(test.work.deployment for test in study.tests):
-        yield warning(
-            f"{MIGRATE} is 0: if each worker has its own socket, a replaced worker can lose waiting connections",
-            f"sudo sysctl {MIGRATE}=1",
-        )
 
 
 def _engines() -> Iterator[MachineFinding]:
@@ -145,19 +124,16 @@ def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     elif governor != "performance":
         yield warning(f"the frequency governor is {governor}", "sudo cpupower frequency-set -g performance")
     if facts["turbo"] == "on":
-        intel = Path("/sys/devices/system/cpu/intel_pstate/no_turbo")
-        switch = f"echo 1 | sudo tee {intel}"
-        if not intel.exists():
-            switch = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+        switch = (
+            "write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to /sys/devices/system/cpu/cpufreq/boost"
+        )
         yield warning("turbo is on, so the frequency depends on the temperature", switch)
 
 
-def _memory(facts: dict[str, Any]) -> Iterator[MachineFinding]:
+def _memory() -> MachineFinding:
     free_mb = machine.available_memory_mb()
     fix = "close other programs, because swapping makes a trial invalid"
-    yield judged(free_mb >= 1024, f"{free_mb} MB of memory are free", fix)
-    if facts["swap_mb"]:
-        yield ok("swap is on, and trials in which memory is swapped are invalid")
+    return judged(free_mb >= 1024, f"{free_mb} MB of memory are free", fix)
 
 
 def _limits(facts: dict[str, Any]) -> Iterator[MachineFinding]:

@@ -15,13 +15,12 @@ import time
 from collections.abc import Callable, Generator, Sequence
 
 from loadtests.engines import EngineError
-from loadtests.engines.base import LoadMaker, OnMoment, PreparedLoad, SlicingEngine
+from loadtests.engines.base import OnMoment, SlicingEngine
+from loadtests.engines.node import NodeGenerator, NodeLoad
 from loadtests.hosts import ConnectionLost
 from loadtests.measure.bench import Bench
-from loadtests.measure.contract_check import requests_of, verified
-from loadtests.measure.load_watch import WatchedSlice, joined
+from loadtests.measure.contract_check import requests_of
 from loadtests.measure.observation import LoadObservation, PlannedTrial, TrialBuilder, observe_load
-from loadtests.observe import gauges, processes
 from loadtests.plan import slices
 from loadtests.plan.kinds.base import START_S, StartOptions
 from loadtests.plan.schedule import GENERATOR_S
@@ -33,8 +32,6 @@ from loadtests.workload import Request
 # The time for which connections may be idle during the slices of other setups. A server closes a connection earlier
 # only if KEEP_ALIVE is set.
 IDLE_S = 50.0
-# The time for which the CPU use of idle setups is measured.
-REST_S = 1.0
 # If a slice takes this much longer than planned, it left unfinished work behind, which would disturb the other setups.
 OVERTIME_S = 1.0
 
@@ -68,7 +65,7 @@ def run_interleaved(
 
 @dataclasses.dataclass
 class _Measured:
-    """A running setup in one test, with its load and the slices so far.
+    """A running setup in one test, with its load and the observations of the slices so far.
 
     ``healthy_in_s`` and ``answers_in_s`` are the response times at rest, for the health check and for the test's
     requests.
@@ -77,11 +74,10 @@ class _Measured:
     planned: PlannedTrial
     server: Serving
     builder: TrialBuilder
-    load: PreparedLoad
+    load: NodeLoad
     healthy_in_s: float
     answers_in_s: float
-    observations: list[LoadObservation] = dataclasses.field(default_factory=list)
-    slices: list[WatchedSlice] = dataclasses.field(default_factory=list)
+    slices: list[LoadObservation] = dataclasses.field(default_factory=list)
     in_vain: int = 0
     """The number of slices whose outstanding requests weren't answered in time."""
 
@@ -92,14 +88,12 @@ class _Block:
 
     Attributes:
         servers: By label, the running server of each setup, or the error if the setup didn't start.
-        idle_cpu: By label, the CPU seconds per second that each setup uses while it is idle.
         lost: The error if the connection to the servers' host was lost.
     """
 
     bench: Bench
     on_step: OnStep
     servers: dict[str, Serving | NotServing] = dataclasses.field(default_factory=dict)
-    idle_cpu: dict[str, float] = dataclasses.field(default_factory=dict)
     calibration_s: list[float] = dataclasses.field(default_factory=list)
     other_calibrations_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     lost: ConnectionLost | None = None
@@ -114,23 +108,8 @@ class _Block:
                     self.servers[label] = stack.enter_context(self.bench.serving(entry, start_options, port))
                 except NotServing as error:
                     self.servers[label] = error
-            if len(self.servers) > 1:  # a single setup can't disturb other setups while it is idle
-                self._measure_idle_cpu()
         except ConnectionLost as error:
             self.lost = error
-
-    def _measure_idle_cpu(self) -> None:
-        running = {label: server for label, server in self.servers.items() if not isinstance(server, NotServing)}
-
-        def used() -> dict[str, float]:
-            host = self.bench.host
-            usage = {label: host.usage(server.parts(), server.folder) for label, server in running.items()}
-            return {label: sum(one.cpu_s for one in of_label.values()) for label, of_label in usage.items()}
-
-        begun, before = time.monotonic(), used()
-        time.sleep(REST_S)
-        after, elapsed = used(), time.monotonic() - begun
-        self.idle_cpu = {label: round((after[label] - before[label]) / elapsed, 3) for label in running}
 
     def trials(self, planned: Sequence[PlannedTrial]) -> list[Trial]:
         """Run the trials of one test."""
@@ -145,10 +124,9 @@ class _Block:
                     builder.engine_failed(error)
         except ConnectionLost as error:
             self.lost = error
-        for label, builder in builders.items():
+        for builder in builders.values():
             if self.lost is not None:
                 builder.connection_lost(self.lost)
-            builder.note(idle_cpu=self.idle_cpu.get(label))
             builder.calibrated(self.calibration_s, self.other_calibrations_s)
         return [builders[one.entry.label].trial(self.bench, one) for one in planned]
 
@@ -158,7 +136,7 @@ class _Block:
         assert isinstance(engine, SlicingEngine)
         self.on_step(f"{test.name}: starting the generator", GENERATOR_S)
         with engine.generator(self.bench.clients.parts, self.bench.cores.generator[0]) as maker:
-            ready = [self._ready(one, builders[one.entry.label], maker, chance) for one in planned]
+            ready = [self._ready(one, builders[one.entry.label], maker) for one in planned]
             measured = {one.planned.entry.label: one for one in ready if one is not None}
             answer_s = max((one.answers_in_s for one in measured.values()), default=0.0)
             settle_s, lengths = slices.settle(answer_s), slices.slices(test.pace.seconds, answer_s)
@@ -174,48 +152,38 @@ class _Block:
                 if not one.builder.over:
                     self._keep(one)
 
-    def _calibrate(self, maker: LoadMaker) -> None:
+    def _calibrate(self, maker: NodeGenerator) -> None:
         """Measure the current speed of all machines."""
         host = self.bench.host
         self.calibration_s.append(round(host.calibrate(self.bench.cores.servers[0]), 4))
         for name, seconds in {**host.calibrations_elsewhere(), **maker.spins()}.items():
             self.other_calibrations_s.setdefault(name, []).append(round(seconds, 4))
 
-    def _ready(self, planned: PlannedTrial, builder: TrialBuilder, maker: LoadMaker, chance: int) -> _Measured | None:
+    def _ready(self, planned: PlannedTrial, builder: TrialBuilder, maker: NodeGenerator) -> _Measured | None:
         """Warm up a setup. If the setup can't be measured, return None and record the reason in the builder."""
         test, server = planned.test, self.servers[planned.entry.label]
         self.on_step(f"{planned}: warming up", test.warmup_s)
         if isinstance(server, NotServing):
             builder.failed(server)
             return None
-        builder.note(started=True)
-        checked = verified(self.bench, server, test, planned.entry)
-        if checked.broken:
-            builder.breaks_contract(checked.broken, server.logs())
+        load = builder.checked_load(self.bench, server, planned)
+        if load is None:
             return None
-        requests = requests_of(self.bench, test, checked.cookies)[:MAX_TIMED]
+        requests = requests_of(self.bench, test, load.cookies)[:MAX_TIMED]
         try:
             healthy_in_s = server.seconds_to_answer()
             answers_in_s = max((_seconds_to_answer(server, request) for request in requests), default=healthy_in_s)
         except (OSError, http.client.HTTPException) as error:
             builder.failed(NotServing(f"stopped answering: {error}", server.logs()))
             return None
-        load = self.bench.load(test, server.url, checked.bodies, chance, planned.entry)
-        load = dataclasses.replace(
-            load,
-            ca=server.ca,
-            cookies=checked.cookies,
-            idle_s=IDLE_S,
-            answer_s=answers_in_s,
-            grace_s=test.work.slice_grace_s,
-        )
+        load = dataclasses.replace(load, idle_s=IDLE_S, answer_s=answers_in_s, grace_s=test.slice_grace_s)
         prepared = maker.prepare(load)
         if test.warmup_s:
             prepared.warm_up(test.warmup_s)
         return _Measured(planned, server, builder, prepared, healthy_in_s, answers_in_s)
 
     def _slice(self, one: _Measured, settle_s: float, seconds: float) -> None:
-        first_s = one.planned.test.work.slice_grace_s
+        first_s = one.planned.test.slice_grace_s
         grace_s = None if first_s is None else slices.grace(first_s, one.in_vain)
 
         def make(begin: OnMoment, end: OnMoment) -> None:
@@ -224,8 +192,7 @@ class _Block:
             end()
 
         begun = time.monotonic()
-        one.observations.append(observe_load(self.bench, one.server, make, settle_s))
-        one.slices.append(WatchedSlice(settle_s, seconds, one.observations[-1].meanwhile))
+        one.slices.append(observe_load(self.bench, one.server, make, settle_s, seconds))
         overtime = time.monotonic() - begun > settle_s + seconds + OVERTIME_S
         if overtime and not one.server.calm_down(one.healthy_in_s):
             where = f"{one.planned.entry.label} stopped answering in slice {len(one.slices)}"
@@ -233,17 +200,9 @@ class _Block:
 
     def _keep(self, one: _Measured) -> None:
         """Combine the results of all slices of a setup."""
-        result, builder = one.load.result(), one.builder
-        builder.keep(result, processes.together(each.processes for each in one.observations))
-        builder.gauges = gauges.joined(
-            [each.gauges for each in one.observations], [each.measured_s for each in one.slices]
-        )
-        builder.meanwhile = joined(one.slices)
-        builder.add(self.bench, one.observations, [result])
-        if one.planned.test.fixed_rate is None:
-            builder.note(planned=None, sent=None)  # only a load with a fixed rate has planned requests
-        if builder.evidence.processes_died or builder.evidence.service_failed:
-            builder.log = one.server.logs()
+        result = one.load.result()
+        one.builder.keep(result, one.slices)
+        one.builder.add(self.bench, one.server, one.planned.test, one.slices, [result])
 
 
 def _seconds_to_answer(server: Serving, request: Request) -> float:

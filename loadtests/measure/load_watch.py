@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.observe.sampler import Sampler
-from loadtests.records import CpuSample, Meanwhile, OriginObservation, OriginStage
+from loadtests.records import CpuSample, OriginObservation, OriginStage
 from loadtests.serve.http import ask
 from loadtests.serve.serving import Serving
 from loadtests.services.origin import recipes
@@ -27,65 +27,39 @@ ORIGIN_URL = "origin.url"  # supervisor/origin.sh writes this file to RUN_DIR
 ORIGIN_ANSWERS_S = 10.0
 
 
-class LoadWatch:
-    """Observe a running setup from ``start`` to ``stop``."""
+class CpuWatch:
+    """Sample the CPU use of a running setup by role, every second.
 
-    def __init__(self, host: Host, server: Serving) -> None:
+    Args:
+        host: The machine of the setup. A remote host doesn't know the CPU use.
+        server: The running setup.
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(self, host: Host, server: Serving, clock: Callable[[], float] = time.monotonic) -> None:
         self._host = host
         self._server = server
-        self._origin = OriginWatch(server.folder)
-        self._roles: dict[int, str] | None = None
-        self._cpu: CpuWatch | None = None
+        self._clock = clock
+        self._roles: dict[int, str] = {}
+        self._used: Mapping[int, float] = {}
+        self._began = self._last = 0.0
+        self._samples: list[CpuSample] = []
+        self._sampler = Sampler(self.sample, EVERY_S)
 
-    def prepare(self) -> None:
+    def find_processes(self) -> None:
         """Find the processes to observe."""
         # leave out services whose processes start and end during the load
         parts = [part for part in self._server.parts() if not part.as_one]
         usage = self._host.usage(parts, self._server.folder)
-        known = self._host.cpu_s(usage)  # None for a remote host; never includes processes on other hosts
-        self._roles = None if known is None else {pid: one.role for pid, one in usage.items() if pid in known}
+        known = self._host.cpu_s(usage) or {}  # None for a remote host; never includes processes on other hosts
+        self._roles = {pid: one.role for pid, one in usage.items() if pid in known}
 
     def start(self) -> None:
-        """Start the observation."""
-        if (roles := self._roles) is not None:
-            self._cpu = CpuWatch(lambda: self._host.cpu_s(roles) or {}, roles)
-            self._cpu.start()
-        self._origin.restart()  # this is the last step, so that the stages of the recipe start with the load
-
-    def stop(self) -> tuple[CpuSample, ...]:
-        """Stop the observation, and return the CPU samples."""
-        return self._cpu.stop() if self._cpu is not None else ()
-
-    def observed(self) -> Meanwhile:
-        """Stop the observation after the load, and return all results."""
-        return Meanwhile(self.stop(), self._origin.observed())
-
-
-class CpuWatch:
-    """Sample the CPU use of processes every second.
-
-    Args:
-        read: Returns the CPU seconds by pid.
-        roles: The roles by pid.
-        clock: Returns the time in seconds.
-    """
-
-    def __init__(
-        self,
-        read: Callable[[], Mapping[int, float]],
-        roles: Mapping[int, str],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._read = read
-        self._roles = roles
-        self._clock = clock
-        self._samples: list[CpuSample] = []
-        self._used, self._began = read(), clock()
-        self._last = self._began
-        self._sampler = Sampler(self.sample, EVERY_S)
-
-    def start(self) -> None:
-        self._sampler.start()
+        """Start the observation, if the CPU use is known."""
+        if self._roles:
+            self._used, self._began = self._read(), self._clock()
+            self._last = self._began
+            self._sampler.start()
 
     def stop(self) -> tuple[CpuSample, ...]:
         """Stop, and return the samples. The last incomplete second is a sample, too, unless it is too short."""
@@ -104,6 +78,9 @@ class CpuWatch:
         rounded = {role: round(max(0.0, value), 4) for role, value in sorted(cores.items())}
         self._samples.append(CpuSample(round(now - self._began, 3), rounded))
         self._used, self._last = used, now
+
+    def _read(self) -> Mapping[int, float]:
+        return self._host.cpu_s(self._roles) or {}
 
 
 class OriginWatch:
@@ -149,34 +126,16 @@ def _stage(stage: Stage) -> OriginStage:
     return OriginStage(stage.at_s, text, 200 <= stage.status < 300 and not troubles, latency_ms)
 
 
-@dataclasses.dataclass(frozen=True)
-class WatchedSlice:
-    """A slice of load: the seconds until the load settled, the measured seconds, and the observations."""
-
-    settle_s: float
-    measured_s: float
-    observed: Meanwhile
-
-
-def joined(slices: Sequence[WatchedSlice]) -> Meanwhile:
-    """Join the observations of several slices on a common time axis, which contains only the measured seconds."""
-    cpu: list[CpuSample] = []
-    measured_s = 0.0
-    for one in slices:
-        for sample in one.observed.cpu:
-            within = min(max(0.0, sample.t - one.settle_s), one.measured_s)
-            cpu.append(dataclasses.replace(sample, t=round(measured_s + within, 3)))
-        measured_s += one.measured_s
-    return Meanwhile(tuple(cpu), _one_origin(slices))
-
-
-def _one_origin(slices: Sequence[WatchedSlice]) -> OriginObservation | None:
+def one_origin(slices: Sequence[tuple[float, OriginObservation | None]]) -> OriginObservation | None:
     """Combine the observations of the origin in all slices.
 
     The origin restarts its recipe in each slice. If the recipe has several stages, the result doesn't contain the
     stages, because the slices have no common time axis.
+
+    Args:
+        slices: For each slice, the seconds until the load settled, and the observation.
     """
-    found = [(one.settle_s, one.observed.origin) for one in slices if one.observed.origin is not None]
+    found = [(settle_s, origin) for settle_s, origin in slices if origin is not None]
     if not found:
         return None
     settle_s, last = found[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import itertools
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,8 @@ from loadtests.analyse.refused import refusal
 from loadtests.engines.base import OnMoment
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
-from loadtests.measure.load_watch import LoadWatch
+from loadtests.measure.contract_check import checked_load
+from loadtests.measure.load_watch import CpuWatch, OriginWatch, one_origin
 from loadtests.observe import conditions, gauges, other_load, processes
 from loadtests.observe.conditions import Conditions, Moment
 from loadtests.observe.connections import ConnectionWatch
@@ -24,8 +26,10 @@ from loadtests.observe.processes import Usage
 from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
-from loadtests.records import CapacityRecord, Evidence, HostConditions, Meanwhile, Process, Result, Trial
+from loadtests.records import CapacityRecord, CpuSample, Evidence, HostConditions, Meanwhile, Process, Result, Trial
+from loadtests.records.result import BROKEN
 from loadtests.serve.serving import NotServing, Serving
+from loadtests.workload import Load
 from loadtests.workload.secrets import without_accounts
 
 
@@ -45,11 +49,11 @@ class PlannedTrial:
 
 @dataclasses.dataclass(frozen=True)
 class LoadObservation:
-    """The observations of a load or a slice.
+    """The observations of a slice, or of a whole load, which is one long slice.
 
     ``processes`` and ``conditions`` describe the time of the load. ``before`` and ``after`` contain the resource use of
     processes at the start and at the end, by pid. ``other_hosts`` contains the conditions on the run's other hosts, by
-    address.
+    address. ``settle_s`` and ``measured_s`` are the seconds until the load settled, and the measured seconds.
     """
 
     processes: tuple[Process, ...]
@@ -59,11 +63,8 @@ class LoadObservation:
     gauges: Series = dataclasses.field(default_factory=dict)
     meanwhile: Meanwhile = dataclasses.field(default_factory=Meanwhile)
     other_hosts: Mapping[str, Conditions] = dataclasses.field(default_factory=dict)
-
-    @property
-    def died(self) -> list[Usage]:
-        """The processes that ended during the load, including workers that a server forked."""
-        return ended(self.before, self.after)
+    settle_s: float = 0.0
+    measured_s: float = math.inf
 
 
 def ended(before: Mapping[int, Usage], after: Mapping[int, Usage]) -> list[Usage]:
@@ -76,6 +77,7 @@ def observe_load(
     server: Serving,
     make: Callable[[OnMoment, OnMoment], None],
     settle_s: float = 0.0,
+    measured_s: float = math.inf,
     left_after_s: float = 0.0,
 ) -> LoadObservation:
     """Generate load on a running setup, and observe its processes and the machine.
@@ -84,7 +86,8 @@ def observe_load(
         bench: The context that all trials of the run share.
         server: The running setup.
         make: Generates the load. It calls its two arguments right before and right after the observed time.
-        settle_s: The seconds at the start of the load that the gauges leave out.
+        settle_s: The seconds at the start of the load that aren't measured.
+        measured_s: The measured seconds of a slice, or infinity for a whole load.
         left_after_s: The seconds to wait after the load before the remaining database connections are counted.
     """
     host, cores = bench.host, bench.cores.servers
@@ -94,19 +97,20 @@ def observe_load(
     others: list[Mapping[str, OthersMoment]] = []
     pools = gauges.GaugeWatch(server.folder)
     database = ConnectionWatch(server.folder)
-    watch = LoadWatch(host, server)
+    cpu, origin = CpuWatch(host, server), OriginWatch(server.folder)
 
     def look() -> None:
         usage.append(host.usage(parts, server.folder))
         machine.append(host.moment(cores))
 
     def begin() -> None:
-        watch.prepare()
+        cpu.find_processes()
         look()
         pools.begin()
         database.begin()
         others.append(host.load_elsewhere())
-        watch.start()
+        cpu.start()
+        origin.restart()  # this is the last step, so that the stages of the recipe start with the load
 
     def end() -> None:
         look()
@@ -114,10 +118,10 @@ def observe_load(
 
     try:
         make(begin, end)
-        meanwhile = watch.observed()
+        meanwhile = Meanwhile(cpu.stop(), origin.observed())
         connections = database.end(settle_s, left_after_s)
     finally:
-        watch.stop()
+        cpu.stop()
         database.close()
         series = pools.end(settle_s)
     rows = processes.difference(usage[0], usage[1])
@@ -130,13 +134,22 @@ def observe_load(
         conditions.between(machine[0], machine[1], cores, own_cpu_s),
         series | connections,
         meanwhile,
-        on_other_hosts(*others),
+        {name: other_load.between(others[0][name], others[1][name]) for name in others[0].keys() & others[1].keys()},
+        settle_s,
+        measured_s,
     )
 
 
-def on_other_hosts(before: Mapping[str, OthersMoment], after: Mapping[str, OthersMoment]) -> dict[str, Conditions]:
-    """Return the conditions on the run's other hosts between two moments, by address."""
-    return {name: other_load.between(before[name], after[name]) for name in before.keys() & after.keys()}
+def joined(slices: Sequence[LoadObservation]) -> Meanwhile:
+    """Join the observations of several slices on a common time axis, which contains only the measured seconds."""
+    cpu: list[CpuSample] = []
+    measured_s = 0.0
+    for one in slices:
+        for sample in one.meanwhile.cpu:
+            within = min(max(0.0, sample.t - one.settle_s), one.measured_s)
+            cpu.append(dataclasses.replace(sample, t=round(measured_s + within, 3)))
+        measured_s += one.measured_s
+    return Meanwhile(tuple(cpu), one_origin([(one.settle_s, one.meanwhile.origin) for one in slices]))
 
 
 @dataclasses.dataclass
@@ -163,6 +176,17 @@ class TrialBuilder:
         """Set fields of the evidence to new values."""
         self.evidence = dataclasses.replace(self.evidence, **evidence)  # type: ignore[arg-type]
 
+    def checked_load(self, bench: Bench, server: Serving, planned: PlannedTrial) -> Load | None:
+        """Check the contract of a running setup. Return the load, or None if the setup breaks its contract."""
+        self.note(started=True)
+        chance = planned.slot.load_seed(bench.seed)
+        load, broken = checked_load(bench, server, planned.test, planned.entry, chance)
+        if not broken:
+            return load
+        self.note(contract_differences=len(broken))
+        self.log = "\n".join([*broken, server.logs()]).strip()
+        return None
+
     def failed(self, error: NotServing) -> None:
         """Record that the setup or a supporting service has failed."""
         if error.of_service:
@@ -170,11 +194,6 @@ class TrialBuilder:
         else:
             self.note(**{"recovered" if self.evidence.started else "started": False})
         self.log = f"{error}\n{error.log}".strip()
-
-    def breaks_contract(self, differences: Sequence[str], logs: str) -> None:
-        """Record that answers differ from the contract."""
-        self.note(contract_differences=len(differences))
-        self.log = "\n".join([*differences, logs]).strip()
 
     def engine_failed(self, error: Exception) -> None:
         """Record that the engine has failed."""
@@ -186,15 +205,26 @@ class TrialBuilder:
         self.evidence, self.result, self.capacity, self.processes = Evidence(connection_lost=True), None, None, ()
         self.log = str(error)
 
-    def keep(self, result: Result, used: tuple[Process, ...]) -> None:
-        """Store the result and the processes."""
-        self.result, self.processes = result, used
+    def keep(self, result: Result, slices: Sequence[LoadObservation]) -> None:
+        """Store the result of a load, and the observations of its slices."""
+        self.result = result
+        self.processes = processes.together(one.processes for one in slices)
+        self.gauges = gauges.joined([one.gauges for one in slices], [one.measured_s for one in slices])
+        self.meanwhile = joined(slices)
         self.note(**capacity.generator_evidence(result))
 
-    def add(self, bench: Bench, loads: Sequence[LoadObservation], results: Sequence[Result]) -> None:
-        """Add the observations of all loads of the trial, and of the times between the loads."""
+    def add(
+        self,
+        bench: Bench,
+        server: Serving,
+        test: Test,
+        loads: Sequence[LoadObservation],
+        results: Sequence[Result],
+    ) -> None:
+        """Add the observations of all loads or slices of the trial, and of the times between them."""
+        during = [ended(one.before, one.after) for one in loads]  # including workers that a server forked
         between = [ended(one.after, other.before) for one, other in itertools.pairwise(loads)]
-        died = [usage for gone in (*(one.died for one in loads), *between) for usage in gone]
+        died = [usage for gone in (*during, *between) for usage in gone]
         machine = conditions.together([one.conditions for one in loads])
         self.note(
             contract_differences=sum(result.contradicting for result in results),
@@ -206,6 +236,12 @@ class TrialBuilder:
             frequency_change=_frequency_change(bench, None, machine.mhz),
             other_hosts=_other_hosts(bench, loads, results),
         )
+        if test.pace.rate_found is None:
+            self.note(planned=None, sent=None)  # only a load with a fixed rate has planned requests
+        found = self.evidence
+        if found.contract_differences or found.processes_died or found.service_failed:
+            examples = [text for result in results for kind, text in result.examples.items() if kind in BROKEN]
+            self.log = "\n".join([*examples[:1], server.logs()]).strip()
 
     def calibrated(self, servers: Sequence[float], other_hosts: Mapping[str, Sequence[float]]) -> None:
         """Add the calibration times of the servers' host, and of the other hosts by address."""
@@ -218,7 +254,7 @@ class TrialBuilder:
     def trial(self, bench: Bench, planned: PlannedTrial) -> Trial:
         """Return the judged trial."""
         self.note(shared_core=bench.cores.shared)
-        why = refusal(self.result, planned.test.work.sign_in)
+        why = refusal(self.result, planned.test.sign_in)
         self.log = without_accounts(f"{why}\n{self.log}".strip())  # run folders must not contain passwords
         charged = set(bench.setups[planned.entry.setup].charges)
         unseen = sorted(charged - {process.role for process in self.processes}) if self.processes else []

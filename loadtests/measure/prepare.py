@@ -7,8 +7,6 @@ import datetime
 import secrets
 import shlex
 import sys
-import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +17,8 @@ from loadtests.measure.bench import Bench, BenchOf, bench_of_run, make_bench
 from loadtests.measure.contention import attempts_to_go_on
 from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.observe import machine
-from loadtests.plan.concurrency import fitting
 from loadtests.plan.entries import Entry, in_environment
-from loadtests.plan.kinds.base import START_S
-from loadtests.plan.schedule import Slot, planned_seconds, schedule, search_seconds
+from loadtests.plan.schedule import Slot, schedule
 from loadtests.plan.study import Study
 from loadtests.records.run import folder
 from loadtests.records.run.folder import Run
@@ -33,7 +29,6 @@ from loadtests.records.run.run_record import (
     LeftOut,
     OwnProject,
     RunRecord,
-    ServiceHost,
     SetupRecord,
 )
 from loadtests.setups import environment, other_stacks, services
@@ -90,23 +85,18 @@ def prepare(
     bench = bench_of(study, served.application)
     study, left_out = servable(study, bench)
     if served.application.alone:
-        study = dataclasses.replace(study, interleave=False, at_once=0)
+        study = dataclasses.replace(study, interleave=False)
     bench.require(study)
     progress("preparing the project")
     bench.application.prepare()
     progress(f"starting {study.baseline}, to record its answers")
-    begun, plain_s = time.monotonic(), 0.0
-    found = contract_check.preflight(bench, study)
-    bench.contract = found.contract
-    study = _fitting_memory(bench, study, found.memory_mb)
+    bench.contract, memory_mb = contract_check.preflight(bench, study)
+    study = _fitting_memory(bench, study, memory_mb)
     seed = bench.seed = secrets.randbelow(SEEDS) if seed is None else seed
     apart = frozenset((one.label, one.test) for one in left_out if one.test is not None)
     if study.ceiling_tests:
         progress("finding a rate that every setup sustains")
-        plain_s = search_seconds(study) - START_S * len(study.entries)
-    starts = len({test.start_options for test in study.tests}) + len(study.entries) * bool(study.ceiling_tests)
     study, found_ceilings = ceilings.settle(bench, study, apart)
-    start_s = (time.monotonic() - begun - plain_s) / starts
     record = RunRecord(
         name=study.name,
         created=now(),
@@ -131,39 +121,26 @@ def prepare(
         servers=bench.host.other_host(),
         clients=bench.client_records,
         workers=bench.clients.workers,
-        service_hosts=bench.service_records,
     )
     record = dataclasses.replace(record, order=tuple(schedule(study, seed, record.places_left_out)))
     run = Run.create(output or free_folder(f"{record.created[:10]}-{study.name}"), record)
-    return Execution(run, bench, start_s=max(start_s, START_S / 3))
+    return Execution(run, bench)
 
 
 @dataclasses.dataclass(frozen=True)
 class DryRun:
-    """The plan of a run that isn't started. Without a seed, its order is only an example.
+    """The plan of a run that isn't started. Its order is only an example.
 
     ``problem`` is the reason why the run couldn't start, or None.
     """
 
     study: Study
-    options: RunOptions
     bench: Bench
     left_out: tuple[LeftOut, ...]
     remarks: tuple[str, ...]
     order: tuple[Slot, ...]
-    knobs: dict[str, str]
     folder: Path
     problem: str | None
-
-    @property
-    def blocks(self) -> int:
-        """The number of blocks in the order."""
-        return len({slot.block for slot in self.order})
-
-    @property
-    def seconds(self) -> float:
-        """The estimated duration of the run in seconds."""
-        return planned_seconds(self.study, self.order)
 
 
 def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) -> DryRun:
@@ -184,25 +161,23 @@ def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) 
         problem = str(error)
     return DryRun(
         study=study,
-        options=options,
         bench=bench,
         left_out=left_out,
         remarks=found.remarks,
         order=tuple(schedule(study, options.seed or 0, partly)),
-        knobs=setups.given(),
         folder=options.output or free_folder(f"{today}-{study.name}"),
         problem=problem,
     )
 
 
 def _fitting_memory(bench: Bench, study: Study, baseline_mb: float) -> Study:
-    """Limit the number of setups that run at the same time, so that they fit into the free memory.
+    """Let the setups run one after the other if they don't fit into the free memory at the same time.
 
     Assume that each worker needs as much memory as a worker of the baseline.
     """
     workers = {entry.label: setups.workers(entry.env) for entry in study.entries}
     worker_mb = baseline_mb / workers[study.baseline]
-    return fitting(study, {label: worker_mb * count for label, count in workers.items()}, bench.host.free_memory_mb())
+    return study.within_memory(worker_mb * sum(workers.values()), bench.host.free_memory_mb())
 
 
 def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = silent) -> Execution:
@@ -264,17 +239,11 @@ def _changed(
         "project": about == record.application,
         "variants' environments": environments == record.environments,
         "database": setups.database() == record.database,
-        "services' machines": _machines(bench.service_records) == _machines(record.service_hosts),
         "setups' files": all(_setup(bench, entry) == record.setups[entry.label] for entry in study.entries),
         "services' files": _services(bench, study) == record.services,
-        "journeys' files": all(test.work.files_unchanged for test in study.tests),
+        "journeys' files": all(test.files_unchanged for test in study.tests),
     }
     return [what for what, is_same in same.items() if not is_same]
-
-
-def _machines(hosts: Iterable[ServiceHost]) -> list[tuple[str, object, str | None]]:
-    """Return the properties of the services' machines that must not change during a run."""
-    return [(one.service, one.machine.get("cpu"), one.version) for one in hosts]
 
 
 def _application(own: project.Options | None, study: Study, progress: Announce) -> project.Found:

@@ -23,7 +23,6 @@ from loadtests.measure.interleaved import OnStep, run_interleaved
 from loadtests.measure.observation import PlannedTrial
 from loadtests.measure.trial import run_trial
 from loadtests.observe.cores import pinned
-from loadtests.plan.kinds.base import START_S
 from loadtests.plan.schedule import Slot, planned_seconds, schedule
 from loadtests.plan.study import MAX_TRIALS, Study
 from loadtests.records import Second, Trial
@@ -48,9 +47,6 @@ class Watcher(Protocol):
     def ended(self, trial: Trial, again: bool) -> None:
         """React to a completed trial. ``again`` means that the trial is invalid and will be repeated."""
 
-    def block_ended(self, block: int) -> None:
-        """React to the end of a block. The repeated trials of the block have also ended."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Execution:
@@ -63,7 +59,6 @@ class Execution:
         interleaved: Runs interleaved trials.
         anyway: Whether to continue despite contention.
         attempts: The allowed number of attempts, by slot number. The default is ATTEMPTS.
-        start_s: The seconds that a setup needs to start on this machine.
     """
 
     run: Run
@@ -72,7 +67,6 @@ class Execution:
     interleaved: RunInterleaved = run_interleaved
     anyway: bool = False
     attempts: Mapping[int, int] = dataclasses.field(default_factory=dict)
-    start_s: float = START_S
 
     @property
     def study(self) -> Study:
@@ -95,11 +89,7 @@ class Execution:
     def seconds(self) -> float:
         """The estimated duration of the remaining run in seconds, including repeats."""
         measured = {trial.number for trial in self.run.trials()} - self.attempts.keys()
-        return (1 + REPEATS) * self.seconds_of([slot for slot in self.order if slot.number not in measured])
-
-    def seconds_of(self, slots: Sequence[Slot]) -> float:
-        """Estimate the duration of the trials in ``slots``, in seconds."""
-        return planned_seconds(self.study, slots, self.start_s)
+        return (1 + REPEATS) * planned_seconds(self.study, [slot for slot in self.order if slot.number not in measured])
 
     @property
     def headline(self) -> str:
@@ -110,10 +100,7 @@ class Execution:
         lines = [self.study.title, f"{trials}, about {self.seconds / 60:.1f} minutes, into {where}"]
         for one in record.left_out:
             lines.append(f"skipped: {one.label}{f', {one.test}' if one.test else ''}: {one.why}")
-        if self.study.at_once:
-            each = f"including {self.study.baseline} in each block"
-            lines.append(f"note: {self.study.at_once} setups run at once, {each}")
-        for about in (record.application, record.servers, *record.service_hosts):
+        for about in (record.application, record.servers):
             lines += [f"note: {remark}" for remark in (about.remarks if about else ())]
         return "\n".join(lines)
 
@@ -186,28 +173,23 @@ class TrialRunner:
         self._done = {(trial.number, trial.attempt) for trial in trials}
         self._contention = ContentionWatch(len(self._entries), execution.bench.host.top_processes)
         self._written_at = time.monotonic()
-        self._over_at = self._written_at + execution.seconds
 
     def run(self) -> None:
         """Run the trials.
 
-        Invalid trials are repeated at the end of their block, unless contention disturbed the whole block or the
-        run would exceed its announced duration.
+        Invalid trials are repeated at the end of their block, unless contention disturbed the whole block.
 
         Raises:
             TooBusy: If contention continues.
         """
         execution = self.execution
-        for number, slots in itertools.groupby(execution.order, key=lambda slot: slot.block):
-            block, written = list(slots), len(self._done)
+        for _, slots in itertools.groupby(execution.order, key=lambda slot: slot.block):
+            block = list(slots)
             for attempt in range(1, max(map(execution.attempts_of, block)) + 1):
                 lacking = [slot for slot in block if self._lacks(slot, attempt)]
-                spoiled = [slot for slot in lacking if self._is_spoiled(slot, attempt)]
-                if spoiled and not self._repeats(block, spoiled):
-                    lacking = [slot for slot in lacking if slot not in spoiled]
+                if self._spoiled_whole(block):
+                    lacking = [slot for slot in lacking if not self._is_spoiled(slot, attempt)]
                 self._attempt(lacking, attempt)
-            if len(self._done) > written:
-                self.watcher.block_ended(number)
             if not execution.anyway and self._spoiled_whole(block):
                 self._contention.require_calm()
 
@@ -218,12 +200,6 @@ class TrialRunner:
         """
         again = attempt > self.execution.attempts_of(slot) - ATTEMPTS + 1
         return again and slot.number in self._last and is_unverified(self._last[slot.number].flags)
-
-    def _repeats(self, block: Sequence[Slot], spoiled: Sequence[Slot]) -> bool:
-        """Return whether to repeat the trials of a block that contention disturbed."""
-        later = [slot for slot in self.execution.order if slot.block > block[0].block]
-        takes_s = self.execution.seconds_of(spoiled) + self.execution.seconds_of(later)
-        return not self._spoiled_whole(block) and time.monotonic() + takes_s <= self._over_at
 
     def _spoiled_whole(self, block: Sequence[Slot]) -> bool:
         return spoiled_whole(self._last.get(slot.number) for slot in block)

@@ -8,35 +8,30 @@ from collections.abc import Iterable, Iterator
 
 from loadtests import setups
 from loadtests.errors import UserError
-from loadtests.formatting import plural, series
+from loadtests.formatting import plural
 from loadtests.hosts import deploy
 from loadtests.hosts.link import Address
-from loadtests.hosts.network import Clock, Network
+from loadtests.hosts.network import Network
 from loadtests.hosts.ssh import Ssh
 from loadtests.measure.doctor import MachineFinding, errors_first, judged, ok, warning
 from loadtests.measure.host_options import SCHEME, SERVERS
-from loadtests.observe import machine
 from loadtests.setups.application.progress import Announce
 
 # The sample project serves a page in about a millisecond. Above this limit, figures mostly describe the network.
 ROUND_TRIP_MS = 1.0
 MEGABITS_PER_S = 900.0  # a gigabit network reaches this speed
-CLOCK_S = 0.1
-MAX_NAMED = 3
 
 
-def prepare(where: str, progress: Announce, python: str | None = None, venv: str | None = None) -> list[MachineFinding]:
+def prepare(where: str, progress: Announce, venv: str | None = None) -> list[MachineFinding]:
     """Copy the project to the host (``loadtests.hosts.deploy``), and compare the host with this machine.
 
     Raises:
         UserError: If a step fails.
     """
-    if python is not None and venv is not None:
-        raise UserError("--python creates a virtual environment, and --venv uses an existing one. Leave one out")
-    marker = deploy.prepare(address(where), progress, python, venv)
+    marker = deploy.prepare(address(where), progress, venv)
     progress("comparing the versions")
     with contextlib.closing(Ssh(address(where))) as host:
-        return [_revision(marker.revision, marker.dirty), *_software(host)]
+        return [_revision(marker.revision, marker.dirty), _python(host)]
 
 
 def examine(where: str, progress: Announce, role: str = SERVERS) -> list[MachineFinding]:
@@ -67,8 +62,7 @@ def require_addresses(machines: Iterable[str]) -> None:
 
 def _findings(host: Ssh, progress: Announce, has_servers: bool) -> Iterator[MachineFinding]:
     yield _revision(host.facts.revision, host.facts.dirty)
-    yield from _software(host)
-    yield _clock(host.clock())
+    yield _python(host)
     if has_servers:
         yield ok(f"{plural(len(host.allot(None).servers), 'core')} for the servers on the host")
         for remark in host.remarks():
@@ -104,28 +98,11 @@ def _revision(revision: str | None, dirty: bool | None) -> MachineFinding:
     return ok(f"revision {short}, as on this machine")
 
 
-def _software(host: Ssh) -> Iterator[MachineFinding]:
-    """Compare the software of both machines."""
+def _python(host: Ssh) -> MachineFinding:
+    """Compare the Python versions of both machines."""
     theirs, ours = host.facts.python, platform.python_version()
-    if theirs == ours:
-        yield ok(f"Python {ours} on both machines")
-    else:
-        fix = "the servers use the host's Python. To use another Python, run hosts prepare --python PATH"
-        yield warning(f"Python {theirs} on the host, {ours} on this machine", fix)
-    there, here = host.versions()["packages"], machine.versions()["packages"]
-    other = sorted(name for name in there.keys() & here.keys() if there[name] != here[name])
-    if other:
-        named = series([f"{name} {there[name]} instead of {here[name]}" for name in other[:MAX_NAMED]])
-        more = f" and {len(other) - MAX_NAMED} more" if len(other) > MAX_NAMED else ""
-        yield warning(f"different package versions: {named}{more}", "run make setup locally, then hosts prepare")
-    else:
-        yield ok("all common packages have the same versions")
-
-
-def _clock(clock: Clock) -> MachineFinding:
-    text = f"the host's clock is ahead by {clock.ahead_s * 1000:+.1f} ms, ±{clock.within_s * 1000:.1f} ms"
-    good = abs(clock.ahead_s) <= CLOCK_S + clock.within_s
-    return judged(good, text, "synchronize both clocks with NTP (check with chronyc tracking)")
+    fix = "the servers use the host's Python. To use another Python, run hosts prepare --venv PATH"
+    return judged(theirs == ours, f"Python {theirs} on the host, {ours} on this machine", fix)
 
 
 def _network(found: Network) -> Iterator[MachineFinding]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 import re
 from pathlib import Path
@@ -11,14 +10,13 @@ from pathlib import Path
 from loadtests import setups
 from loadtests.errors import UserError, called, require_within, shown
 from loadtests.plan import study as studies
-from loadtests.plan.schedule import within
 from loadtests.plan.study import Study
 from loadtests.records.decode import duration
 from loadtests.records.run.run_record import Goal
 from loadtests.setups import environment, variants
 from loadtests.setups.application import project
 from loadtests.workload import sign_in
-from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
+from loadtests.workload.load import MAX_RATE
 
 # The default studies for the user's own project and its WebSockets.
 OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
@@ -32,19 +30,14 @@ MAX_TIME = "1h"  # the default time limit for adding blocks
 class StudyOptions:
     """The name of a study, and the command-line options that change the study.
 
-    ``setups`` contains labels, such as ``a,b``. ``minutes`` is the duration of all blocks. ``rate`` applies to all
-    tests with a fixed rate, and ``injectors`` to tests with journeys.
+    ``setups`` contains labels, such as ``a,b``. ``rate`` applies to all tests with a fixed rate.
     """
 
     name: str
     blocks: int | None = None
-    minutes: float | None = None
-    until: str | None = None
     setups: str | None = None
     rate: float | None = None
-    injectors: int | None = None
     aa: bool = False
-    price: float | None = None
     quick: bool = False
     variants: tuple[str, ...] = ()
 
@@ -54,7 +47,6 @@ class StudyOptions:
         Raises:
             UserError: If an option isn't valid.
         """
-        require_one_length(self.blocks, self.minutes, self.until)
         if not self.name:
             raise UserError(
                 f"name a study, such as first-look (see `{called()} list studies`), your own project with --app, or a "
@@ -67,20 +59,12 @@ class StudyOptions:
         if self.rate is not None:
             require_within("--rate", self.rate, MIN_RATE, int(MAX_RATE))
             study = dataclasses.replace(study, tests=tuple(test.at_rate(self.rate) for test in study.tests))
-        if self.injectors is not None:
-            require_within("--injectors", self.injectors, 1, MAX_PROCESSES)
-            study = dataclasses.replace(study, tests=tuple(test.with_processes(self.injectors) for test in study.tests))
         if self.quick:
             study = study.quick()
         if self.blocks is not None:
             require_within("--blocks", self.blocks, 1, studies.MAX_BLOCKS)
             study = dataclasses.replace(study, blocks=self.blocks)
-        if self.price is not None:
-            require_price(self.price)
-            study = dataclasses.replace(study, price_per_core_hour=self.price)
-        if self.aa:
-            study = study.with_copy()
-        return study if self.minutes is None else within(study, self.minutes)
+        return study.with_copy() if self.aa else study
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,29 +124,8 @@ def require_websocket_test(own: project.Options | None, study: Study) -> None:
     Raises:
         UserError: If options describe the project's WebSockets, but no test uses WebSockets.
     """
-    if own and own.websocket and not any(setups.WEBSOCKET in test.work.setup_features for test in study.tests):
+    if own and own.websocket and not any(setups.WEBSOCKET in test.setup_features for test in study.tests):
         raise UserError(f"--ws-path: no test of {study.name} uses WebSockets. Use the study {OWN_WEBSOCKETS}")
-
-
-def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
-    """Check that --minutes isn't combined with another option for the number of blocks.
-
-    Raises:
-        UserError: If --minutes is combined with --blocks or --precision.
-    """
-    others = [name for name, value in (("--blocks", blocks), ("--precision", until)) if value is not None]
-    if minutes is not None and others:
-        raise UserError(f"--minutes and {others[0]} both set the number of blocks. Leave one out")
-
-
-def require_price(price: float | None) -> None:
-    """Check the price of a core-hour.
-
-    Raises:
-        UserError: If the price isn't above 0.
-    """
-    if price is not None and not 0 < price < math.inf:
-        raise UserError(f"--price {price:g}: must be above 0")
 
 
 def goal_of(until: str | None, max_time: str | None) -> Goal | None:

@@ -14,7 +14,7 @@ import ssl
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import psutil
 
@@ -28,54 +28,8 @@ SYSCTLS = (
     "net.ipv4.tcp_max_syn_backlog",
     "net.ipv4.tcp_migrate_req",
     "net.ipv4.ip_local_port_range",
-    "net.ipv4.tcp_tw_reuse",
-    "net.ipv4.tcp_fin_timeout",
     "vm.swappiness",
-    "vm.overcommit_memory",
-    "kernel.sched_autogroup_enabled",
 )
-
-
-class Description(TypedDict):
-    """See ``describe``."""
-
-    cpu: str
-    architecture: str
-    cores: int | None
-    cores_allowed: list[int]
-    cores_physical: int | None
-    smt: str | None
-    governor: str | None
-    turbo: str | None
-    mhz: float | None
-    steal_s_since_boot: float
-    memory_mb: int
-    swap_mb: int
-    kernel: str
-    distribution: str | None
-    virtualization: str
-    container: str
-    cgroup: dict[str, str | None]
-    clocksource: str | None
-    sysctl: dict[str, str | None]
-    ulimit_open_files: int
-    ulimit_processes: int
-
-
-class Versions(TypedDict):
-    """See ``versions``."""
-
-    python: str
-    python_build: str
-    python_compiler: str
-    gil: bool
-    openssl: str
-    node: str | None
-    redis: str | None
-    nginx: str | None
-    apache: str | None
-    packages: dict[str, str]
-    node_packages: dict[str, str]
 
 
 def describe() -> dict[str, Any]:
@@ -103,7 +57,6 @@ def describe() -> dict[str, Any]:
         "clocksource": _read(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
         "sysctl": {name: _read(Path("/proc/sys") / name.replace(".", "/")) for name in SYSCTLS},
         "ulimit_open_files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
-        "ulimit_processes": resource.getrlimit(resource.RLIMIT_NPROC)[0],
     }
 
 
@@ -113,8 +66,6 @@ def versions() -> dict[str, Any]:
     packages = {dist.metadata["Name"]: dist.version for dist in found}
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "python_build": " ".join(platform.python_build()),
-        "python_compiler": platform.python_compiler(),
         "gil": getattr(sys, "_is_gil_enabled", lambda: True)(),
         "openssl": ssl.OPENSSL_VERSION,
         "node": _output(environment.node() or "node", "--version"),

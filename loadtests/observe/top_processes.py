@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import psutil
 
@@ -59,62 +58,35 @@ class Takers:
         return f"the cores are currently used by {series(parts)}"
 
 
-@dataclasses.dataclass(frozen=True)
-class CpuLook:
-    """The CPU use of all processes at one moment.
+def watch(rest: Callable[[float], None] = time.sleep) -> Takers:
+    """Return the programs that currently use the cores, from two observations about a second apart.
 
-    Args:
-        at_s: The time of the observation in seconds, from the monotonic clock.
-        cpu_s: The name and the CPU seconds of each process, by its pid and start time.
-        ours: The harness's own processes.
-        busy_s: The busy seconds of all cores since boot.
-        steal_s: The seconds since boot in which the hypervisor used the cores for other machines.
+    This process and all its descendants are the harness's own processes, which are left out.
     """
-
-    at_s: float
-    cpu_s: Mapping[tuple[int, float], tuple[str, float]]
-    ours: frozenset[tuple[int, float]]
-    busy_s: float
-    steal_s: float
-
-
-def look() -> CpuLook:
-    """Return the CPU use until now. This process and all its descendants are the harness's own processes."""
-    own = {os.getpid()}
-    with contextlib.suppress(psutil.Error):
-        own |= {child.pid for child in psutil.Process().children(recursive=True)}
-    used: dict[tuple[int, float], tuple[str, float]] = {}
-    ours = set()
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error), process.oneshot():
-            own_times, key = process.cpu_times(), (process.pid, process.create_time())
-            used[key] = (process.name(), own_times.user + own_times.system)
-            if process.pid in own:
-                ours.add(key)
-    times = psutil.cpu_times()
-    busy = times.user + times.nice + times.system + times.irq + times.softirq
-    return CpuLook(time.monotonic(), used, frozenset(ours), busy, times.steal)
-
-
-def between(first: CpuLook, last: CpuLook) -> Takers:
-    """Return the programs that used the cores between two moments."""
-    elapsed = last.at_s - first.at_s
-    ours = first.ours | last.ours
-    lasting = last.cpu_s.keys() & first.cpu_s.keys()
-    used = {key: last.cpu_s[key][1] - first.cpu_s[key][1] for key in lasting}
-    # The harness's own processes that ended between the moments are left out, because their use isn't known.
-    begun = sum(last.cpu_s[key][1] for key in last.ours - first.ours)
-    brief = last.busy_s - first.busy_s - sum(used.values()) - begun
-    programs = [Taker(last.cpu_s[key][0], key[0], used[key] / elapsed) for key in lasting - ours]
+    begun, first, before = time.monotonic(), _used_s(), psutil.cpu_times()
+    rest(WATCHED_S)
+    last, after = _used_s(), psutil.cpu_times()
+    elapsed = time.monotonic() - begun
+    own = {psutil.Process(), *psutil.Process().children(recursive=True)}
+    shares = {process: (last[process] - first[process]) / elapsed for process in last.keys() & first.keys()}
+    programs = []
+    for process in shares.keys() - own:
+        with contextlib.suppress(psutil.Error):
+            programs.append(Taker(process.name(), process.pid, shares[process]))
+    busy_s = sum(getattr(after, kind) - getattr(before, kind) for kind in ("user", "nice", "system", "irq", "softirq"))
+    begun_s = sum(used_s for process, used_s in last.items() if process in own and process not in first)
     return Takers(
         programs=tuple(sorted(programs, key=lambda one: one.share, reverse=True)),
-        brief=max(0.0, brief / elapsed),
-        steal=max(0.0, (last.steal_s - first.steal_s) / elapsed),
+        brief=max(0.0, (busy_s - begun_s) / elapsed - sum(shares.values())),
+        steal=max(0.0, (after.steal - before.steal) / elapsed),
     )
 
 
-def watch(rest: Callable[[float], None] = time.sleep) -> Takers:
-    """Return the programs that currently use the cores, from two observations about a second apart."""
-    first = look()
-    rest(WATCHED_S)
-    return between(first, look())
+def _used_s() -> dict[psutil.Process, float]:
+    """Return the CPU seconds of all processes."""
+    used = {}
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            times = process.cpu_times()
+            used[process] = times.user + times.system
+    return used

@@ -84,10 +84,6 @@ class CostUnit:
             return None
         return self.of_role(role.removesuffix(f"_{UNCHARGED}"), charged=not role.endswith(f"_{UNCHARGED}"))
 
-    def core_hours(self, cpu: float) -> float:
-        """Convert a CPU time in ``unit`` to core-hours."""
-        return cpu / _PER_S[self.unit] / 3600
-
     @property
     def _name(self) -> str:
         return self.singular.replace("-", "_")

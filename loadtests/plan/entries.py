@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 from collections.abc import Mapping, Sequence
 
-from loadtests.errors import UserError, quoted, shown
-from loadtests.plan import sweep as sweeps
+from loadtests.errors import UserError, quoted
 from loadtests.plan.kinds.base import RECIPE_KNOB
 from loadtests.plan.study_table import EntryTable
-from loadtests.plan.sweep import Sweep
+from loadtests.plan.sweep import Sweep, Value
+from loadtests.records import decode
 from loadtests.records.bounds import Name, Variable
 from loadtests.setups import Setup, variants
 from loadtests.setups.knobs import SERVERS, kept
 from loadtests.setups.variants import Variant
 
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# The labels of setups and the names of tests are parts of file names, which can be at most 255 bytes long.
-LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
-LABELS_ARE = "must be 1 to 80 letters, digits and . _ + - =, and start with a letter or digit"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,13 +59,13 @@ def from_list(given: Sequence[str | EntryTable], where: str) -> tuple[Entry, ...
 
 
 def from_sweep(sweep: Sweep, where: str) -> tuple[Entry, ...]:
-    return tuple(_entry(EntryTable(**cell), f"{where}: sweep.") for cell in sweep.cells())
+    return tuple(
+        _entry(decode.convert(cell, EntryTable, where, "sweep."), f"{where}: sweep.") for cell in sweep.cells()
+    )
 
 
 def _entry(table: EntryTable, where: str) -> Entry:
     label = table.setup if table.label is None else table.label
-    if not LABEL.fullmatch(label):
-        raise UserError(f"{where}label: {LABELS_ARE}, not {quoted(label)}")
     try:
         variant = tuple(one.text for one in variants.parse_environment(table.variant))
     except UserError as error:
@@ -78,40 +73,20 @@ def _entry(table: EntryTable, where: str) -> Entry:
     return Entry(label, table.setup, _environment(table.env, f"{where}env."), table.against or "", variant)
 
 
-def _environment(given: Mapping[str, bool | int | float | str], where: str) -> dict[str, str]:
-    """Check the knobs of an entry.
+def _environment(given: Mapping[str, Value], where: str) -> dict[str, str]:
+    """Convert the knobs of an entry to texts.
 
     Raises:
-        UserError: If a knob has an invalid name or value, or applies to the whole run.
+        UserError: If a knob has an invalid value, or applies to the whole run.
     """
-    env: dict[str, str] = {}
-    for key, value in given.items():
+    env = {key: str(value) for key, value in given.items()}
+    for key, text in env.items():
         if key in THE_RUNS_OWN:
             raise UserError(f"{where}{key}: applies to the whole run. Set it in the environment of `run`")
-        if key == RECIPE_KNOB and os.path.isabs(str(value)):
+        if key == RECIPE_KNOB and os.path.isabs(text):
             raise UserError(f"{where}{key}: must name an included recipe. For a file, use the test's key recipe")
-        if not VARIABLE.fullmatch(key):
-            raise UserError(f"{where}{shown(key)}: is not a valid name for an environment variable")
-        text = sweeps.text_of(value)
-        if text is None or "\0" in text:
-            raise UserError(f"{where}{key}: must be a number or a string")
         if text and key in SERVERS and not SERVERS[key].fits(text):
             raise UserError(f"{where}{key}: must be {SERVERS[key].allowed}, not {quoted(text)}")
         if kept(key, text) != text:
             raise UserError(f"{where}{key}: contains a user name or a password. Set it in the environment of `run`")
-        env[key] = text
     return env
-
-
-def require_baselines(entries: Sequence[Entry], where: str) -> None:
-    """Check the baselines of a study of pairs.
-
-    Raises:
-        UserError: If a setup is compared with itself or with an unknown label.
-    """
-    labels = [entry.label for entry in entries]
-    for number, entry in enumerate(entries, start=1):
-        others = [label for label in labels if label != entry.label]
-        if entry.against and entry.against not in others:
-            allowed = f"must be one of the other setups ({', '.join(others)})"
-            raise UserError(f"{where}: setups[{number}].against: {allowed}, not {quoted(entry.against)}")

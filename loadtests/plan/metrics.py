@@ -41,7 +41,6 @@ class Metric:
         complete: The sentence for the case that every setup reaches 100%.
         cost_units: The cost units (``CostUnit.plural``) of the tests with this metric. If empty, all tests have this
             metric.
-        shows_figures: Whether a verdict shows the figures in addition to their ratio.
         percentile: The percentile, if a test can select percentiles.
         times: The kind of time, if the metric is a percentile.
         key: The name of the percentile, such as ``p99``.
@@ -64,7 +63,6 @@ class Metric:
     says_unit: bool = False
     complete: str = ""
     cost_units: tuple[str, ...] = ()
-    shows_figures: bool = False
     percentile: float | None = None
     times: MeasuredTime | None = None
     key: str = ""

@@ -6,18 +6,14 @@ import math
 import re
 from dataclasses import dataclass
 
-from loadtests.formatting import per_second
 from loadtests.plan.percentiles import requests_needed
-from loadtests.records.result import PERCENTILES
 from loadtests.workload.load import MAX_RATE
 
-PERCENTILE = re.compile(r"(?:(lag|delay)\s+)?p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
+PERCENTILE = re.compile(r"(?:(lag|delay)\s+)?p(50|90|95|99|99\.9)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ms|s)")
 SHARE = re.compile(r"(errors|failures|missing)\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
 MAX_ERRORS = 0.001
 MAX_MISSING = 0.0001
 MIN_ANSWERED = 0.99
-# The times to which a limit can apply, by the first word of the limit.
-LIMITED = {"": "response times", "lag": "the lag of deliveries", "delay": "the delay of events"}
 PRECISION = 0.03  # the final ratio between the lowest failed rate and the highest passed rate, minus 1
 
 
@@ -27,7 +23,7 @@ class Terms:
 
     Args:
         example: An example of an objective.
-        of: The times to which limits can apply (keys of LIMITED).
+        of: The times to which limits can apply: lag (of deliveries), delay (of events), or empty (response times).
         missing: Whether the share of missing deliveries can be limited.
         max_missing: The default limit on the share of missing deliveries.
     """
@@ -46,7 +42,7 @@ OF_STREAMS = Terms("delay p99<100ms, p99<500ms", ("delay", ""))
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit in ms for a percentile. For p99, ``percentile`` is 99.0. ``of`` is the kind of time, a key of LIMITED."""
+    """A limit in ms for a percentile. For p99, ``percentile`` is 99.0. ``of`` is the kind of time (see ``Terms``)."""
 
     percentile: float
     ms: float
@@ -105,29 +101,18 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
     limits = []
     shares = {"errors": MAX_ERRORS, "missing": terms.max_missing}
     for part in (part.strip() for part in text.split(",")):
-        if match := PERCENTILE.fullmatch(part):
-            if (of := match[1] or "") not in terms.of:
-                asked = " or ".join(LIMITED[word] for word in terms.of)
-                raise ValueError(f"objective: {part!r}: limit only {asked}, for example {terms.example!r}")
-            limits.append(_limit(part, float(match[2]), float(match[3]) * (1000 if match[4] == "s" else 1), of))
-        elif (match := SHARE.fullmatch(part)) and (match[1] != "missing" or terms.missing):
-            shares["missing" if match[1] == "missing" else "errors"] = float(match[2]) / 100
+        limit, share = PERCENTILE.fullmatch(part), SHARE.fullmatch(part)
+        if limit and (limit[1] or "") in terms.of and float(limit[3]) > 0:
+            ms = float(limit[3]) * (1000 if limit[4] == "s" else 1)
+            limits.append(Limit(float(limit[2]), ms, limit[1] or ""))
+        elif share and (share[1] != "missing" or terms.missing):
+            shares["missing" if share[1] == "missing" else "errors"] = float(share[2]) / 100
         else:
-            raise ValueError(f"objective: {part!r} is not a limit. Write for example {terms.example!r}")
+            raise ValueError(f"objective: {part!r} is not a possible limit. Write for example {terms.example!r}")
     if not limits:
-        asked = terms.of[0] or "response time"
-        raise ValueError(f"objective: {text!r} must limit the {asked}, for example {terms.example.split(',')[0]!r}")
+        raise ValueError(f"objective: {text!r} must limit a percentile. Write for example {terms.example!r}")
     errors = shares["errors"] or 0.0
     return Objective(tuple(limits), errors, min(MIN_ANSWERED, 1 - errors), shares["missing"])
-
-
-def _limit(part: str, percentile: float, ms: float, of: str) -> Limit:
-    if not 0 < percentile < 100 or ms <= 0:
-        raise ValueError(f"objective: {part!r}: the percentile must be between 0 and 100, and the time above 0")
-    limit = Limit(percentile, ms, of)
-    if limit.key not in PERCENTILES:
-        raise ValueError(f"objective: {limit.key} is not measured. Allowed: {', '.join(PERCENTILES)}")
-    return limit
 
 
 @dataclass(frozen=True)
@@ -147,7 +132,6 @@ class SearchPlan:
         max_probes: The maximum number of probes.
         requests: The number of requests, or of the units in ``counts``, that a probe needs.
         longest_s: The maximum duration of a probe.
-        max_s: The maximum duration of the search, or None for no limit.
         counts: The name of the units that a probe needs, such as ``requests``.
         unit: The unit of rates, such as ``requests/s``.
         whole: Whether rates are whole numbers, such as numbers of users.
@@ -165,25 +149,18 @@ class SearchPlan:
     max_probes: int = 60
     requests: int = 0
     longest_s: float = 600.0
-    max_s: float | None = None
     counts: str = "requests"
     unit: str = "requests/s"
     whole: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.min_rate <= self.start_rate:
-            raise ValueError(f"capacity: the start rate, {self.start_rate:g}, must be at least {self.min_rate:g}")
+            raise ValueError(f"start_rate: must be at least {self.min_rate:g}, not {self.start_rate:g}")
         if not self.min_rate <= self.max_rate <= MAX_RATE:  # also true for NaN
-            allowed = f"{self.min_rate:g} to {MAX_RATE:,.0f}"
-            raise ValueError(f"capacity: the highest rate must be from {allowed}, not {self.max_rate:g}")
-        if self.precision <= 0:
-            raise ValueError(f"capacity: the precision, {self.precision:g}, must be above 0")
-        shortest_s = self.probe_s(self.first_rate, self.short_s) + self.probe_s(self.first_rate, self.long_s)
-        if self.max_s is not None and self.max_s < shortest_s:
-            raise ValueError(
-                f"capacity: a probe at {per_second(self.first_rate)} {self.unit} and its confirmation take "
-                f"{shortest_s:g} s, but only {self.max_s:g} s are allowed. Set a longer --max-time"
-            )
+            allowed = f"from {self.min_rate:g} to {MAX_RATE:,.0f}"
+            raise ValueError(f"max_rate: must be {allowed}, not {self.max_rate:g}")
+        if self.max_rate < self.lowest_rate:
+            raise ValueError(f"max_rate: the objective's percentile needs at least {self.lowest_rate:.3g} {self.unit}")
 
     @property
     def lowest_rate(self) -> float:
@@ -208,17 +185,3 @@ class SearchPlan:
             return None
         rate = self.rounded(math.sqrt(below * above))
         return rate if below < rate < above else None
-
-    def require_knowable(self) -> None:
-        """Check that the first probe can have enough requests for the percentiles.
-
-        Raises:
-            ValueError: If the first probe would take longer than ``longest_s``.
-        """
-        asked = min(self.start_rate, self.max_rate)
-        if asked < self.lowest_rate:
-            raise ValueError(
-                f"objective: its percentile needs {self.requests:,} {self.counts} per probe, which take over "
-                f"{self.longest_s:g} s at {asked:g} {self.unit}. Start at {self.lowest_rate:.3g} {self.unit} or more, "
-                "or limit a lower percentile (p90 needs a tenth of the requests of p99)"
-            )

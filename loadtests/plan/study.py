@@ -6,7 +6,6 @@ A study is read from TOML, checked once, and never changed.
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,21 +13,20 @@ from typing import Any
 
 import msgspec
 
-from loadtests.errors import UserError, quoted, shown, shown_end, unknown
+from loadtests.errors import UserError, quoted, shown_end, unknown
 from loadtests.files import STUDIES
 from loadtests.formatting import plural, series
 from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
-from loadtests.plan.entries import LABEL, LABELS_ARE, Entry, alike, from_list, from_sweep, require_baselines
+from loadtests.plan.entries import Entry, alike, from_list, from_sweep
 from loadtests.plan.fields import TablePlace
 from loadtests.plan.kinds import Test
-from loadtests.plan.kinds.journey_work import JourneyWork
+from loadtests.plan.kinds.journey import JourneyTest
 from loadtests.plan.study_table import MAX_BLOCKS as MAX_BLOCKS
-from loadtests.plan.study_table import MIN_AT_ONCE as MIN_AT_ONCE
 from loadtests.plan.study_table import QUICK_BLOCKS, StudyTable
 from loadtests.plan.sweep import Sweep
 from loadtests.records import decode
-from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share
+from loadtests.records.bounds import Count, FileName, Name, Ordinal, Share
 from loadtests.records.decode import duration as duration
 from loadtests.setups import deployed
 from loadtests.setups.reading import find, require_used
@@ -37,6 +35,8 @@ from loadtests.workload import Request, SignIn
 
 # A run with this many trials takes days, so a larger number is a mistake.
 MAX_TRIALS = 10_000
+# The share of the free memory for idle setups. Under load, the setups need the rest.
+MEMORY_SHARE = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,12 +51,9 @@ class Study:
     tests: tuple[Test, ...]
     blocks: Count
     delta: Share
-    price_per_core_hour: Positive | None
     sweep: Sweep | None = None
     interleave: bool = False
     """Whether load on the setups of a block is interleaved, in tests that support it."""
-    at_once: Count = 0
-    """The maximum number of setups that run at once, including the baseline. 0 means all."""
     quick_blocks: Ordinal = QUICK_BLOCKS
     """The maximum number of blocks with ``--quick``."""
 
@@ -78,15 +75,13 @@ class Study:
         """Whether some setups are compared with a setup other than the baseline."""
         return any(entry.against for entry in self.entries)
 
-    @property
-    def groups(self) -> int:
-        """The number of groups. Each has the baseline, and its setups run at the same time (``plan.concurrency``)."""
-        together = self.interleave and self.at_once and any(test.can_interleave for test in self.tests)
-        return max(1, math.ceil((len(self.entries) - 1) / (self.at_once - 1))) if together else 1
+    def within_memory(self, needed_mb: float, free_mb: float) -> Study:
+        """Return the study. Its setups run one after the other if they need too much memory to run at once."""
+        return self if needed_mb <= MEMORY_SHARE * free_mb else dataclasses.replace(self, interleave=False)
 
     @property
     def most_trials(self) -> int:
-        return (len(self.entries) + self.groups - 1) * len(self.tests) * self.blocks
+        return len(self.entries) * len(self.tests) * self.blocks
 
     def require_feasible(self, where: str) -> None:
         """Check the number of trials. ``where`` is the start of the error message.
@@ -94,7 +89,10 @@ class Study:
         Raises:
             UserError: If the study has more trials than a run may have.
         """
-        _require_few(len(self.entries), len(self.tests), self.blocks, where, self.most_trials)
+        if self.most_trials > MAX_TRIALS:
+            setups, tests, blocks = plural(len(self.entries), "setup"), plural(len(self.tests), "test"), self.blocks
+            of = f"{setups} × {tests} × {plural(blocks, 'block')}"
+            raise UserError(f"{where}: {of} are {self.most_trials:,} trials. A run can have at most {MAX_TRIALS:,}")
 
     def with_requests(self, requests: tuple[Request, ...]) -> Study:
         """Return the study with these requests in all tests and without recorded times.
@@ -106,7 +104,7 @@ class Study:
         return dataclasses.replace(self, tests=tuple(test.with_requests(requests) for test in self.tests))
 
     def with_bodies(self) -> Study:
-        tests = tuple(dataclasses.replace(test, work=test.work.with_bodies()) for test in self.tests)
+        tests = tuple(test.with_bodies() for test in self.tests)
         return dataclasses.replace(self, tests=tests)
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Study:
@@ -120,7 +118,7 @@ class Study:
             UserError: If no test has a journey.
         """
         tests = tuple(test.with_journey(file, sign_in) for test in self.tests)
-        if file is not None and not any(isinstance(test.work, JourneyWork) for test in tests):
+        if file is not None and not any(isinstance(test, JourneyTest) for test in tests):
             raise UserError(f"{self.name} has no test with a journey. Use the study own-journey")
         return dataclasses.replace(self, tests=tests)
 
@@ -154,11 +152,17 @@ class Study:
 
         If the baseline isn't one of ``labels``, the first label becomes the baseline.
 
+        A sweep keeps its cells, and ``labels`` contains only the name of another setup for all cells.
+
         Raises:
-            UserError: If a label is unknown, or the study is a sweep.
+            UserError: If a label is unknown, or several setups are named for a sweep.
         """
         if self.sweep is not None:
-            raise UserError(f"{self.name} is a sweep, which needs all of its cells. Leave out --setups")
+            if len(labels) > 1:
+                raise UserError(f"{self.name} is a sweep of a single setup. Name one setup with --setups")
+            [setup] = find(labels)
+            entries = tuple(dataclasses.replace(entry, setup=setup.name) for entry in self.entries)
+            return dataclasses.replace(self, entries=entries, sweep=dataclasses.replace(self.sweep, setup=setup.name))
         known = {entry.label for entry in self.entries}
         others = [label for label in labels if label not in known]
         entries = (*self.entries, *(Entry(one.name, one.name, {}) for one in (find(others) if others else ())))
@@ -215,7 +219,6 @@ class Study:
             title=f"{self.title}: {changed}",
             question=f"What does {changed} change?",
             entries=tuple(entries),
-            at_once=0 if any(entry.against for entry in entries) else self.at_once,
         )
 
     def with_copy(self) -> Study:
@@ -227,7 +230,7 @@ class Study:
         twins = [entry for entry in self.entries if alike(entry, baseline)]
         if len(twins) > 1:
             return self
-        copy = dataclasses.replace(baseline, label=f"{baseline.label}-again", against="")
+        copy = dataclasses.replace(baseline, label=f"{baseline.label[:80]}-again", against="")
         return dataclasses.replace(self, entries=(*self.entries, copy))
 
 
@@ -259,8 +262,6 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
         UserError: If the table isn't valid.
     """
     table = decode.convert(values, StudyTable, where)
-    # This check comes first, because reading thousands of setups and tests takes a long time.
-    _require_few(len(table.setups or [""]), len(table.tests), table.blocks, where)
     sweep = None if table.sweep is None else sweeps.parse(table.sweep, where)
     entries = from_list(table.setups or [], where) if sweep is None else from_sweep(sweep, where)
     labels = [entry.label for entry in entries]
@@ -268,11 +269,9 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
         if labels.count(label) > 1:
             raise UserError(f"{where}: setups: two setups have the label {label!r}. Change one of them")
     baseline = labels[0] if table.baseline is None else table.baseline
-    if baseline not in labels:
-        raise UserError(f"{where}: baseline: {baseline!r} is not one of the setups ({', '.join(labels)})")
-    if table.at_once is not None and any(entry.against for entry in entries):
-        raise UserError(f"{where}: at_once: can't be combined with pairs, which run at once. Leave out at_once")
-    require_baselines(entries, where)
+    for key, label in (("baseline", baseline), *(("against", entry.against) for entry in entries if entry.against)):
+        if label not in labels:
+            raise UserError(f"{where}: {key}: {quoted(label)} is not one of the setups ({', '.join(labels)})")
     study = Study(
         name=name,
         title=name if table.title is None else table.title,
@@ -282,22 +281,13 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
         tests=tuple(_test(key, test, where) for key, test in table.tests.items()),
         blocks=table.blocks,
         delta=table.delta,
-        price_per_core_hour=table.price_per_core_hour,
         sweep=sweep,
         interleave=table.interleave,
-        at_once=0 if table.at_once is None or table.at_once >= len(entries) else table.at_once,
         quick_blocks=table.quick_blocks,
     )
     study = study.with_copy() if table.aa else study
     study.require_feasible(where)
     return study
-
-
-def _require_few(setups: int, tests: int, blocks: int, where: str, trials: int = 0) -> None:
-    trials = trials or setups * tests * blocks
-    if trials > MAX_TRIALS:
-        of = f"{plural(setups, 'setup')} × {plural(tests, 'test')} × {plural(blocks, 'block')}"
-        raise UserError(f"{where}: {of} are {trials:,} trials. A run can have at most {MAX_TRIALS:,}")
 
 
 def from_dict(values: dict[str, Any]) -> Study:
@@ -313,8 +303,6 @@ def from_dict(values: dict[str, Any]) -> Study:
 
 def _test(name: str, values: Mapping[str, Any], where: str) -> Test:
     place = TablePlace(where, f"tests.{name}.")
-    if not LABEL.fullmatch(name):
-        raise UserError(f"{where}: tests.{shown(name)}: the test's name {LABELS_ARE}")
     known = kinds.known()
     kind = values.get("kind", name if name in known else None)
     if not isinstance(kind, str) or kind not in known:

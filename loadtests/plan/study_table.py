@@ -7,12 +7,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from loadtests.plan.sweep import MAX_CELLS
-from loadtests.records.bounds import Positive, Share
+from loadtests.plan.sweep import MAX_CELLS, Value
+from loadtests.records.bounds import Name, Share, Variable
 
 MAX_BLOCKS = 10_000
 QUICK_BLOCKS = 2
-MIN_AT_ONCE = 2  # a baseline and a setup to compare with it
 
 Blocks = Annotated[int, Meta(ge=1, le=MAX_BLOCKS)]
 
@@ -20,11 +19,9 @@ Blocks = Annotated[int, Meta(ge=1, le=MAX_BLOCKS)]
 class EntryTable(msgspec.Struct, kw_only=True):
     """The table of a setup in a study."""
 
-    setup: Annotated[str, Meta(description="The name of the setup.")]
-    label: Annotated[str | None, Meta(description="The setup's label. By default, the setup's name.")] = None
-    env: Annotated[
-        dict[str, bool | int | float | str], Meta(description="Environment variables of the setup's processes.")
-    ] = {}
+    setup: Annotated[Name, Meta(description="The name of the setup.")]
+    label: Annotated[Name | None, Meta(description="The setup's label. By default, the setup's name.")] = None
+    env: Annotated[dict[Variable, Value], Meta(description="Environment variables of the setup's processes.")] = {}
     variant: Annotated[
         list[str],
         Meta(description='Changes to the environment of the setup (:ref:`variants`), such as ["granian==2.7.9"].'),
@@ -47,29 +44,22 @@ class StudyTable(msgspec.Struct, kw_only=True):
         str | None, Meta(description="The setup with which other setups are compared. By default, the first setup.")
     ] = None
     setups: Annotated[
-        Annotated[list[str | EntryTable], Meta(min_length=1, max_length=MAX_CELLS)] | None,
+        Annotated[list[Name | EntryTable], Meta(min_length=1, max_length=MAX_CELLS)] | None,
         Meta(description="The setups, as names or tables."),
     ] = None
     sweep: Annotated[
-        dict[str, Any] | None,
+        dict[str, str | list[Value]] | None,
         Meta(description="One setup, with lists of values for its environment variables. Replaces setups."),
     ] = None
-    tests: Annotated[dict[str, dict[str, Any]], Meta(min_length=1, description="The tests, by name.")]
+    tests: Annotated[dict[Name, dict[str, Any]], Meta(min_length=1, description="The tests, by name.")]
     blocks: Annotated[Blocks, Meta(description="The number of blocks.")] = 2
     quick_blocks: Annotated[Blocks, Meta(description="The maximum number of blocks with --quick.")] = QUICK_BLOCKS
     delta: Annotated[Share, Meta(description="Differences below this share are equivalent.")] = 0.03
     aa: Annotated[bool, Meta(description="Whether the baseline runs a second time, under another label.")] = False
-    price_per_core_hour: Annotated[Positive | None, Meta(description="The price of a core-hour.")] = None
     interleave: Annotated[bool, Meta(description="Whether load on the setups of a block is interleaved.")] = True
-    at_once: Annotated[
-        Annotated[int, Meta(ge=MIN_AT_ONCE)] | None,
-        Meta(description="The maximum number of setups that run at once."),
-    ] = None
 
     def __post_init__(self) -> None:
         if self.sweep is None and self.setups is None:
             raise ValueError("setups: is missing. Add a list of setups")
         if self.sweep is not None and self.setups is not None:
             raise ValueError("setups: can't be combined with sweep. Leave one out")
-        if self.sweep is not None and self.at_once is not None:
-            raise ValueError("at_once: can't be used in a sweep. Set interleave = false")

@@ -7,11 +7,19 @@ import itertools
 import math
 import re
 import shlex
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from loadtests.errors import UserError, quoted
+from msgspec import Meta
+
+from loadtests.errors import UserError
 from loadtests.records.bounds import VAST, Variable
 
+# The value of a knob, which becomes the text of an environment variable.
+Value = Annotated[
+    bool | Annotated[int, Meta(ge=-VAST, le=VAST)] | float | Annotated[str, Meta(pattern=r"^[^\0]*\Z")],
+    Meta(extra={"allowed": "a number or a text"}),
+]
 KNOB = re.compile(r"[A-Z][A-Z0-9_]*")
 # 2w-4t means 2 workers × 4 threads; other knobs appear as KNOB=value
 SHORT = {"WORKERS": "{}w", "THREADS": "{}t"}
@@ -56,49 +64,28 @@ class Sweep:
         return [{"setup": self.setup, "label": self.label(env), "env": env} for env in environments]
 
 
-def parse(table: dict[str, Any], where: str) -> Sweep:
+def parse(table: Mapping[str, str | list[Value]], where: str) -> Sweep:
     """Read a study's table ``[sweep]``. ``where`` is the name of the file in messages.
 
     Raises:
         UserError: If the table isn't valid.
     """
-    rest = dict(table)
-    knobs = {key: _values(rest.pop(key), f"{where}: sweep.{key}") for key in list(rest) if KNOB.fullmatch(key)}
-    setup = rest.pop("setup", None)
-    if not isinstance(setup, str):
-        raise UserError(f"{where}: sweep.setup: is {'missing' if setup is None else quoted(setup)}. Name a setup")
-    for key in rest:
-        raise UserError(f"{where}: sweep.{key}: is neither a knob, such as WORKERS, nor the key setup")
+    setup, knobs = "", {}
+    for key, values in table.items():
+        if key == "setup" and isinstance(values, str):
+            setup = values
+        elif KNOB.fullmatch(key) and isinstance(values, list) and 0 < len(values) == len({*map(str, values)}):
+            knobs[key] = tuple(map(str, values))
+        else:
+            raise UserError(f"{where}: sweep.{key}: must be a knob with a list of different values such as [1, 2, 4]")
+    if not setup:
+        raise UserError(f"{where}: sweep.setup: is missing. Name a setup")
     cells = math.prod(map(len, knobs.values()))
-    if cells > MAX_CELLS:
-        raise UserError(f"{where}: sweep: {cells:,} combinations. At most {MAX_CELLS:,} are allowed")
-    sweep = Sweep(setup, knobs)
-    if not sweep.swept:
-        raise UserError(f"{where}: sweep: no knob has several values. Add values, such as WORKERS = [1, 2]")
-    return sweep
+    if not 1 < cells <= MAX_CELLS:
+        raise UserError(f"{where}: sweep: {cells:,} combinations. Add values, such as WORKERS = [1, 2], up to 1,000")
+    return Sweep(setup, knobs)
 
 
 def environment(env: dict[str, str]) -> str:
     """Return the knobs as a line to paste into a shell, such as ``WORKERS=2 THREADS=4``."""
     return " ".join(f"{knob}={shlex.quote(value)}" for knob, value in env.items())
-
-
-def _values(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value:
-        raise UserError(f"{where}: must be a list of values such as [1, 2, 4], not {quoted(value)}")
-    texts = []
-    for one in value:
-        text = text_of(one)
-        if text is None or isinstance(one, bool):
-            raise UserError(f"{where}: {quoted(one)} is neither a number nor a string")
-        texts.append(text)
-    if len(set(texts)) < len(texts):
-        raise UserError(f"{where}: contains a value more than once")
-    return tuple(texts)
-
-
-def text_of(value: object) -> str | None:
-    """Return a knob's value as the text of an environment variable, or None if a knob can't have this value."""
-    if isinstance(value, int) and abs(value) > VAST:
-        return None
-    return str(value) if isinstance(value, (bool, int, float, str)) else None

@@ -4,63 +4,53 @@ from __future__ import annotations
 
 import datetime
 import os
-import re
-import shutil
-from collections.abc import Sequence
+import shlex
+import sys
 from pathlib import Path
+from typing import Any
 
 from loadtests import engines, files, hosts, setups
-from loadtests.errors import UserError, require_within
+from loadtests.errors import UserError
+from loadtests.formatting import plural
+from loadtests.observe import machine
 from loadtests.plan.kinds.requests import named
-from loadtests.profile import page as pages
-from loadtests.profile.document import document
-from loadtests.profile.record import Plan, ProfileRound, Progress, record, watch
+from loadtests.profile.record import Plan, Progress, record
+from loadtests.profile.shares import Role
 from loadtests.records.decode import duration
 from loadtests.setups import Setup
 from loadtests.setups.application import project
+from loadtests.setups.application.own_websocket import without_secrets
 from loadtests.setups.application.progress import Announce, silent
 from loadtests.setups.application.project import Options
 from loadtests.workload import DEFAULT_ENGINE
-from loadtests.workload.load import MAX_RATE
 
-MAX_ROUNDS = 1_000
+SCHEMA = 3
+ENOUGH = 500  # with this number of samples, a share of 50% is accurate to 4%, and a share of 10% to 3%
 
 
-def plan(
-    found: Setup,
-    path: str,
-    rate: float | None,
-    length: tuple[str, int],
-    own: Options | None,
-    progress: Announce = silent,
-) -> Plan:
-    """Plan a profile. ``length`` contains the duration of each load and the number of rounds.
+def plan(found: Setup, path: str, length: str, own: Options | None, progress: Announce = silent) -> Plan:
+    """Plan a profile. ``length`` is the duration of the load.
 
     Raises:
         UserError: If an option isn't valid, or the setup can't be served.
     """
-    duration_text, rounds = length
     if found.stack:
         raise UserError(
             f"{found.name}: profile doesn't support the stack of {found.stack}. Choose a setup of the benchmark's own "
             "stack"
         )
-    require_within("--rounds", rounds, 1, MAX_ROUNDS)
     requests = named([path], None)
     hosts.require_port()
+    files.require_writable(files.RESULTS / "profile")
     chosen = project.chosen(own, [found], progress, requests=requests)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{found.name}: {obstacle}")
-    if rate is not None and not 0 < rate <= MAX_RATE:  # NaN is refused, too
-        raise UserError(f"--rate {rate:g}: must be above 0 and at most {MAX_RATE:,.0f} requests per second")
     host = hosts.at("local")
     planned = Plan(
         setup=found,
         application=chosen.application,
         path=path,
-        rate=rate,
-        duration_s=duration(duration_text),
-        rounds=rounds,
+        duration_s=duration(length),
         host=host,
         bind=setups.bind(),
         port=setups.port(),
@@ -72,57 +62,68 @@ def plan(
     return planned
 
 
-def profile(planned: Plan, output: Path | None, progress: Progress) -> tuple[Path, pages.Document]:
-    """Record a profile and write its folder. Return the folder and its document.
+def profile(planned: Plan, progress: Progress) -> tuple[Path, dict[str, Any]]:
+    """Record a profile and write its folder. Return the folder and the content of profile.json.
 
     Raises:
         UserError: If the profile can't be recorded.
     """
-    folder = _new_folder(output, planned)
-    try:
-        progress("preparing the project", 0, 2 * planned.rounds + 1)
-        planned.application.prepare()
-        rounds = record(planned, progress)
-        progress("recording all threads with py-spy", 2 * planned.rounds, 2 * planned.rounds + 1)
-        failure = watch(planned, folder)
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
-    return folder, write(folder, planned, rounds, failure)
-
-
-def write(folder: Path, planned: Plan, rounds: Sequence[ProfileRound], failure: str) -> pages.Document:
-    """Write the page and the figures of a profile into its folder.
-
-    Args:
-        folder: The folder of the profile.
-        planned: The plan of the profile.
-        rounds: The measured rounds.
-        failure: The reason why py-spy wrote no file, or an empty string.
-
-    Returns:
-        The content of profile.json.
-    """
-    about = document(planned, rounds)
-    if failure:
-        about["notes"].append(f"The files for speedscope are missing: {failure}.")
-    files.write_text(folder / "index.rst", pages.rst(about))
+    planned.application.prepare()
+    recording = record(planned, progress)
+    roles = recording.roles()
+    samples = sum(role.samples for role in roles)
+    if samples < ENOUGH:
+        raise UserError(
+            f"{planned.setup.name}: {plural(samples, 'sample')} of CPU time; a profile needs at least {ENOUGH}. Set a "
+            "longer --duration, or profile a setup in Python"
+        )
+    now = datetime.datetime.now(datetime.UTC)
+    folder = files.RESULTS / f"{now:%Y-%m-%d-%H%M%S}-profile-{planned.setup.name}"
+    about = {
+        "schema": SCHEMA,
+        "setup": planned.setup.name,
+        "label": planned.setup.label,
+        "interface": planned.setup.interface,
+        "created": now.isoformat(timespec="seconds"),
+        "command": shlex.join(["python", "-m", "loadtests", *without_secrets(sys.argv[1:])]),
+        "path": planned.path,
+        "duration_s": planned.duration_s,
+        "answered_per_s": recording.requests / recording.seconds,
+        "roles": [role.to_dict(recording.requests) for role in roles],
+        "notes": planned.remarks,
+        "knobs": setups.given(),
+        "cores": planned.cores.to_dict({}),
+        "machine": machine.describe(),
+        "versions": machine.versions(),
+        "git": machine.git(),
+    }
+    folder.mkdir(parents=True)
     files.write_json(folder / "profile.json", about)
-    return about
+    files.write_json(folder / "cpu.speedscope.json", speedscope(roles))
+    return folder, about
 
 
-def _new_folder(output: Path | None, planned: Plan) -> Path:
-    if output is None:
-        day = datetime.datetime.now(datetime.UTC).date().isoformat()
-        where = re.sub(r"[^a-z0-9]+", "-", planned.path.lower()).strip("-")
-        name = f"{day}-profile-{planned.setup.name}" + (f"-{where}" if where else "")
-        output, number = files.RESULTS / name, 2
-        while output.exists():
-            output, number = files.RESULTS / f"{name}-{number}", number + 1
-    try:
-        output.mkdir(parents=True)
-    except FileExistsError:
-        raise UserError(f"{output} already exists. Name another folder with --output") from None
-    except OSError as error:
-        raise UserError(f"cannot write to {output}: {error.strerror}") from None
-    return output
+def speedscope(roles: list[Role]) -> dict[str, Any]:
+    """Return the samples in the file format of https://www.speedscope.app, with a flame graph for each role."""
+    places: dict[tuple[str, str], int] = {}
+    profiles = []
+    for role in roles:
+        samples = [
+            [places.setdefault((frame.name, frame.file), len(places)) for frame in stack] for stack in role.stacks
+        ]
+        profiles.append(
+            {
+                "type": "sampled",
+                "name": role.role,
+                "unit": "none",
+                "startValue": 0,
+                "endValue": role.samples,
+                "samples": samples,
+                "weights": list(role.stacks.values()),
+            }
+        )
+    return {
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": [{"name": name, "file": file} for name, file in places]},
+        "profiles": profiles,
+    }

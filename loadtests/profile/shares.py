@@ -4,124 +4,123 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from loadtests.profile.classify import Category, category
 from loadtests.profile.stacks import Stacks
+from loadtests.report.view import Field, Table
+
+INTERVAL = "95% interval"
+COLUMNS = ("", "CPU", INTERVAL, "µs per request")
 
 
-@dataclasses.dataclass(frozen=True)
-class Sampled:
-    """The CPU time of a process in a round of ``seconds`` seconds, as counted by the kernel and by sampling.
+@dataclasses.dataclass
+class Role:
+    """The CPU time of the processes that share a role, as counted by the kernel and by sampling.
 
-    ``stacks`` contains a sample for each ``interval_s`` of CPU time. The value is None if the process isn't a Python
-    process. ``busy`` means that the process rarely waited for requests.
+    ``stacks`` contains a sample for each ``interval_s`` of CPU time, and is empty if the processes aren't Python
+    processes. ``busy`` means that the processes rarely waited for requests.
     """
 
     role: str
-    name: str
-    cpu_s: float
-    seconds: float
     interval_s: float
-    stacks: Stacks | None
+    cpu_s: float = 0.0
+    names: set[str] = dataclasses.field(default_factory=set)
+    stacks: Stacks = dataclasses.field(default_factory=Counter)
     busy: bool = True
 
+    @property
+    def samples(self) -> int:
+        return self.stacks.total()
 
-@dataclasses.dataclass(frozen=True)
-class Share:
-    """A category's part of a role's CPU time.
+    def counts(self) -> Counter[Category]:
+        """Return the number of samples in each category.
 
-    ``share`` is the share over all rounds. ``low`` and ``high`` are the limits of Wilson's 95% interval, which assumes
-    independent samples. ``rounds`` contains the share in each round. ``us_per_request`` is the category's CPU time per
-    request in microseconds.
-    """
+        If there are fewer samples than the CPU time suggests, the missing samples count as NATIVE, because the running
+        thread had no Python stack. This isn't true for a process that was often idle, because the kernel's tick, which
+        drives the timer, misses sleeping threads.
+        """
+        counts: Counter[Category] = Counter()
+        for stack, number in self.stacks.items():
+            counts[category(stack)] += number
+        if self.busy or not self.stacks:
+            counts[Category.NATIVE] += max(0, round(self.cpu_s / self.interval_s) - self.samples)
+        return +counts
 
-    category: Category
-    share: float
-    low: float
-    high: float
-    rounds: tuple[float, ...]
-    us_per_request: float
-
-
-@dataclasses.dataclass(frozen=True)
-class Role:
-    """The total CPU time of the processes that share a role. ``cpu_us_per_request`` is measured without sampling."""
-
-    role: str
-    names: tuple[str, ...]
-    samples: int
-    expected: float
-    cpu_us_per_request: float
-    shares: tuple[Share, ...]
-
-
-def by_role(rounds: Sequence[Sequence[Sampled]], us_per_request: Mapping[str, float]) -> list[Role]:
-    """Return the shares of each role, starting with the role that used the most CPU time.
-
-    ``us_per_request`` contains each role's CPU time per request without sampling.
-    """
-    roles = list(dict.fromkeys(process.role for processes in rounds for process in processes))
-    found = [
-        _role(role, [[one for one in processes if one.role == role] for processes in rounds], us_per_request[role])
-        for role in roles
-    ]
-    return sorted(found, key=lambda one: -one.cpu_us_per_request)
-
-
-def _role(role: str, rounds: Sequence[Sequence[Sampled]], us_per_request: float) -> Role:
-    busy = all(one.busy for processes in rounds for one in processes if one.stacks)
-    counts = [_counts(processes, busy) for processes in rounds]
-    pooled = sum(counts, Counter[Category]())
-    total = sum(pooled.values())
-    shares = []
-    for kind in Category:
-        if not pooled[kind]:
-            continue
-        share = pooled[kind] / total
-        low, high = wilson(pooled[kind], total)
-        shares.append(
-            Share(
-                category=kind,
-                share=share,
-                low=low,
-                high=high,
-                rounds=tuple(one[kind] / sum(one.values()) for one in counts if sum(one.values())),
-                us_per_request=share * us_per_request,
+    def to_dict(self, requests: int) -> dict[str, Any]:
+        """Return the role's entry in profile.json. ``requests`` is the number of answered requests."""
+        counts = self.counts()
+        us_per_request = self.cpu_s / requests * 1e6
+        shares = []
+        for kind, number in counts.most_common():
+            share = number / counts.total()
+            low, high = wilson(number, counts.total())
+            shares.append(
+                {
+                    "category": kind.value,
+                    "share": share,
+                    "low": low,
+                    "high": high,
+                    "us_per_request": share * us_per_request,
+                }
             )
+        return {
+            "role": self.role,
+            "names": sorted(self.names),
+            "samples": self.samples,
+            "expected": self.cpu_s / self.interval_s,
+            "cpu_us_per_request": us_per_request,
+            "shares": shares,
+        }
+
+
+def table(role: dict[str, Any]) -> Table:
+    """Return a table of a role's CPU time by category. A narrow terminal omits the column with the interval."""
+    rows = [
+        (
+            share["category"],
+            f"{share['share']:.1%}",
+            f"{share['low']:.1%} to {share['high']:.1%}",
+            f"{share['us_per_request']:,.0f}",
         )
-    everyone = [one for processes in rounds for one in processes]
-    return Role(
-        role=role,
-        names=tuple(dict.fromkeys(one.name for one in everyone)),
-        samples=sum(sum(one.stacks.values()) for one in everyone if one.stacks is not None),
-        expected=sum(one.cpu_s / one.interval_s for one in everyone),
-        cpu_us_per_request=us_per_request,
-        shares=tuple(shares),
+        for share in role["shares"]
+    ]
+    return Table(
+        role["role"],
+        f"{role['role']}: {role['cpu_us_per_request']:,.0f} µs of CPU time per request",
+        COLUMNS,
+        tuple(tuple(map(Field, row)) for row in rows),
+        numeric=frozenset(range(1, len(COLUMNS))),
+        optional=(COLUMNS.index(INTERVAL),),
     )
 
 
-def _counts(processes: Iterable[Sampled], busy: bool) -> Counter[Category]:
-    """Return the number of samples in each category.
+def side_by_side(documents: list[dict[str, Any]]) -> Table:
+    """Return a table of the CPU time of a request by category, for several setups."""
+    spent = [_spent(document) for document in documents]
+    known = [one.value for one in Category if any(one.value in of_one for of_one in spent)]
+    rows = {name: [of_one[name] for of_one in spent] for name in known}
+    rows["all"] = [sum(of_one.values()) for of_one in spent]
+    return Table(
+        "side-by-side",
+        "CPU time of a request, µs",
+        ("", *(document["setup"] for document in documents)),
+        tuple((Field(name), *(Field(f"{us:,.0f}") for us in each)) for name, each in rows.items()),
+        numeric=frozenset(range(1, len(documents) + 1)),
+    )
 
-    If there are fewer samples than the CPU time suggests, the missing samples count as NATIVE, because the running
-    thread had no Python stack. This isn't true for a process that was often idle, because the kernel's tick, which
-    drives the timer, misses sleeping threads.
-    """
-    counts: Counter[Category] = Counter()
-    for process in processes:
-        for stack, number in (process.stacks or Counter()).items():
-            counts[category(stack)] += number
-        sampled = sum(process.stacks.values()) if process.stacks is not None else 0
-        if busy or process.stacks is None:
-            counts[Category.NATIVE] += max(0, round(process.cpu_s / process.interval_s) - sampled)
-    return counts
+
+def _spent(document: dict[str, Any]) -> Counter[str]:
+    """Return the CPU time of a request by category in µs, over all roles."""
+    spent: Counter[str] = Counter()
+    for role in document["roles"]:
+        for share in role["shares"]:
+            spent[share["category"]] += share["us_per_request"]
+    return spent
 
 
 def wilson(hits: int, trials: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval for a proportion, or (0, 1) without samples."""
-    if not trials:
-        return 0.0, 1.0
+    """Return Wilson's 95% interval for a proportion."""
     from scipy.stats import binomtest  # slow to import
 
     interval = binomtest(hits, trials).proportion_ci(0.95, "wilson")

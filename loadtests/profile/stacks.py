@@ -19,9 +19,6 @@ class Frame(NamedTuple):
     file: str
     origin: str = INSTALLED
 
-    def __str__(self) -> str:
-        return f"{self.name} ({self.file})"
-
 
 Stack = tuple[Frame, ...]
 Stacks = Counter[Stack]

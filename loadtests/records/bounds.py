@@ -27,12 +27,22 @@ Number = Annotated[float, Meta(ge=-VAST, le=VAST)]
 Share = Annotated[float, Meta(gt=0, lt=1)]
 Seconds = Annotated[float, Meta(gt=0, le=7 * 24 * 3600)]
 
-# A label or a test's name, which becomes part of file names. A label that ends with -again may exceed
-# the length that a study allows.
-Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
+# A label or a test's name, which becomes part of file names.
+Name = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z",
+        extra={"allowed": "1 to 90 letters, digits and . _ + - =, and start with a letter or digit"},
+    ),
+]
 # A file name in a study, without folders.
 FileName = Annotated[str, Meta(pattern=r"^[^/\x00]{1,300}\Z")]
-Variable = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z", max_length=200)]
+Variable = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z", max_length=200, extra={"allowed": "the name of an environment variable"}
+    ),
+]
 Moment = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?\Z")]
 # The outcome of a request: a status, the kind of an error, stale or ok.
 Ending = Annotated[str, Meta(pattern=r"^([1-9][0-9]{2}|[a-z][a-z-]{0,19})\Z")]

@@ -62,10 +62,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(files.read(path, MAX_BYTES).decode())
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # invalid TOML, invalid UTF-8, or a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # invalid TOML, invalid UTF-8, or a number of thousands of digits
         raise UserError(f"{path}: not valid TOML: {error}") from None
-    except RecursionError:
-        raise UserError(f"{path}: not valid TOML: lists or tables are nested too deeply") from None
 
 
 def read_json(text: bytes, where: str) -> Any:
@@ -78,10 +76,8 @@ def read_json(text: bytes, where: str) -> Any:
         return json.loads(
             text, object_pairs_hook=lambda pairs: {key: value for key, value in pairs if value is not None}
         )
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{where}: not valid JSON: {error}") from None
-    except RecursionError:
-        raise UserError(f"{where}: not valid JSON: values are nested too deeply") from None
 
 
 def convert(values: object, kind: type[T], where: str, prefix: str = "") -> T:
@@ -156,18 +152,12 @@ _WORDS: tuple[tuple[Any, str], ...] = (
 
 def _range(kind: inspect.Type) -> str:
     """Describe the bounds of a number's type."""
-    gt, ge, lt, le = (getattr(kind, name, None) for name in ("gt", "ge", "lt", "le"))
-    le = None if le == VAST else le
-    least = f"{0 if gt < 1e-9 else gt:,.15g}" if gt is not None else ""
-    if gt is not None and lt is not None:
-        return f" between {least} and {lt:,.15g}"
-    words = [f"above {least}"] if gt is not None else []
-    if ge is not None and ge != -VAST:
-        words.append(f"from {ge:,.15g} to {le:,.15g}" if le is not None else f"of {ge:,.15g} or more")
-    elif le is not None:
-        words.append(f"up to {le:,.15g}")
-    words += [f"below {lt:,.15g}"] if lt is not None else []
-    return "".join(f" {word}" for word in words)
+    bounds = {name: getattr(kind, name, None) for name in ("gt", "ge", "lt", "le")}
+    known = {name: round(bound, 9) for name, bound in bounds.items() if bound is not None and abs(bound) < VAST}
+    if known.keys() == {"ge", "le"}:
+        return f" from {known['ge']:,.15g} to {known['le']:,.15g}"
+    words = {"gt": "above", "ge": "of at least", "lt": "below", "le": "up to"}
+    return " and".join(f" {words[name]} {bound:,.15g}" for name, bound in known.items())
 
 
 def _checked(value: Any, kind: inspect.Type, where: str, path: str) -> Any:
@@ -239,44 +229,27 @@ def _explained(error: msgspec.ValidationError, values: Any, kind: Any, prefix: s
     """Describe an error by its path, the value and the allowed values."""
     match = _ERROR.fullmatch(str(error))
     assert match
-    keys: list[str | int] = []
-    path, inner, value = "", type_info(kind), values
+    path, inner, given = "", type_info(kind), f", not {quoted(values)}"
+    value = values
     for field, place in _STEP.findall(match["path"] or ""):
-        key = field or (_key_in_error(error, values, keys, kind) if place == "..." else int(place))
-        inner, value = _item_type(inner, key), value[key]
-        keys.append(key)
-        path = f"{path}[{key + 1}]" if isinstance(key, int) else _joined(path, key)
+        if place == "...":  # msgspec doesn't report the key in a dict
+            path, inner, value, given = f"{path}[...]", _item_type(inner, ""), {}, ""
+            continue
+        key = field or int(place)
+        inner = _item_type(inner, key)
+        path = _joined(path, field) if field else f"{path}[{key + 1}]"
+        if given:
+            value = value[key]
+            given = f", not {quoted(value)}"
     if isinstance(error.__cause__, ValueError):
         text = str(error.__cause__)
         return prefix + path + (("." if _RULE.match(text) else ": ") if path else "") + text
     if missing := _MISSING.fullmatch(match["what"]):
         return f"{prefix}{_joined(path, missing[1])}: is missing. It must be {allowed(_item_type(inner, missing[1]))}"
     if match["of_key"]:
-        value = _key_in_error(error, values, keys, kind)
         inner = next(one.key_type for one in _options(inner) if isinstance(one, inspect.DictType))
-        return f"{prefix}{_joined(path, value)}: is not a valid name. It must be {allowed(inner)}"
-    return f"{prefix + path if path else prefix.rstrip('.') or 'it'}: must be {allowed(inner)}, not {quoted(value)}"
-
-
-def _key_in_error(error: msgspec.ValidationError, values: Any, keys: list[str | int], kind: Any) -> str:
-    """Return the dict key that msgspec refused. msgspec's error doesn't contain the key, so try each key separately."""
-    table = functools.reduce(lambda value, key: value[key], keys, values)
-    for key in table:
-        try:
-            msgspec.convert(_replaced(values, keys, {key: table[key]}), kind)
-        except msgspec.ValidationError as alone:
-            if str(alone) == str(error):
-                return str(key)
-    raise AssertionError(error)
-
-
-def _replaced(values: Any, keys: list[str | int], new: Any) -> Any:
-    """Return a copy of the values with the value ``new`` at the path of ``keys``."""
-    if not keys:
-        return new
-    copy = values.copy()
-    copy[keys[0]] = _replaced(values[keys[0]], keys[1:], new)
-    return copy
+        return f"{prefix}{path}: contains an invalid name. It must be {allowed(inner)}"
+    return f"{prefix + path if path else prefix.rstrip('.') or 'it'}: must be {allowed(inner)}{given}"
 
 
 def _item_type(kind: inspect.Type, key: str | int) -> inspect.Type:

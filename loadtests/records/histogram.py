@@ -23,7 +23,6 @@ _INNER = struct.Struct(">iiiiqqd")
 _COOKIE = 0x1C849313
 _COMPRESSED_COOKIE = 0x1C849314
 _MAX_BYTES = 1_000_000  # A histogram with three digits for an hour in microseconds contains 23,000 buckets.
-_WORD_BYTES = 9  # The ninth byte of a LEB128 number has no continuation bit.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,9 +138,8 @@ def _numbers(data: bytes) -> list[int]:
     numbers = []
     value = shift = 0
     for byte in data:
-        last = shift == 7 * (_WORD_BYTES - 1)
-        value |= (byte if last else byte & 0x7F) << shift
-        if last or byte < 0x80:
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:  # the counts stay far below 2 ** 55, so the special ninth byte doesn't occur
             numbers.append((value >> 1) ^ -(value & 1))
             value = shift = 0
         else:
@@ -151,7 +149,7 @@ def _numbers(data: bytes) -> list[int]:
 
 def _append(data: bytearray, number: int) -> None:
     value = number << 1 if number >= 0 else (-number << 1) - 1
-    while value >= 0x80:  # the counts stay far below 2 ** 55, so the special ninth byte isn't needed
+    while value >= 0x80:
         data.append(value & 0x7F | 0x80)
         value >>= 7
     data.append(value)

@@ -44,18 +44,9 @@ class Second:
     p50_ms: Annotated[Number | None, about("The median time (see latency_of) of successful requests.")]
     p99_ms: Annotated[Number | None, about("The 99th percentile of the time (see latency_of) of successful requests.")]
     p95_ms: Annotated[Number | None, about("The 95th percentile of the time of successful requests.")] = None
-    heat: Annotated[
-        tuple[tuple[Amount, Count], ...],
-        about(
-            "A heat map as pairs: the lower end of a range in ms, and the number of successful requests in this range."
-        ),
-    ] = ()
     ends: Annotated[
         dict[Ending, Count] | None,
-        about(
-            "The number of requests by outcome: a status, stale for a stale copy (X-Stale), the kind of an error, or "
-            "ok if the statuses aren't known."
-        ),
+        about("Requests by outcome: a status, stale (X-Stale), the kind of an error, or ok if there are no statuses."),
     ] = None
 
 
@@ -115,9 +106,7 @@ class Journeys:
     think_ms: Annotated[Amount | None, about("The mean think time per request.")]
     wait_ms: Annotated[Amount | None, about("The mean time that users waited for a request.")]
     ended_per_s: Annotated[Amount | None, about("The number of requests that ended per second.")]
-    expected_per_s: Annotated[
-        Amount | None, about("The requests per second that Little's law predicts in a closed loop. Null for arrivals.")
-    ]
+    expected_per_s: Annotated[Amount | None, about("The rate that Little's law predicts in a closed loop, or null.")]
 
     def method(self, name: str) -> RequestResult | None:
         """Return the results of the requests with a method, or None if there were no such requests."""
@@ -144,34 +133,23 @@ class Result:
     """
 
     engine: Annotated[str, about("The engine's name.")]
-    planned: Annotated[
-        Count,
-        about("The requests that were scheduled before the end or an early stop. In a closed loop, the sent requests."),
-    ]
+    planned: Annotated[Count, about("Requests that were scheduled before the end. In a closed loop, sent requests.")]
     sent: Annotated[Count, about("The requests that were sent.")]
     completed: Annotated[Count, about("The answered requests: ok, status, wrong-body, mixed-up and lost-session.")]
     ok: Annotated[Count, about("The requests that were answered with the expected status and body.")]
     unfinished: Annotated[Count, about("The requests that had neither an answer nor a failure after the grace period.")]
     errors: Annotated[
         dict[ErrorKind, Count],
-        about(
-            "Failed requests by kind: status, wrong-body (not as expected), mixed-up (without the user's own inputs), "
-            "lost-session (no longer logged in), timeout, refused, reset, other (see examples)."
-        ),
+        about("Failed requests by kind. mixed-up: without the user's own inputs. lost-session: no longer logged in."),
     ]
     duration_s: Annotated[
-        Amount,
-        about(
-            "The seconds from the start to the end of the schedule or an early stop, without the grace period. Pauses "
-            "of the server, and the wait for the first answer after the end of a closed loop, make slices longer."
-        ),
+        Amount, about("The measured seconds, without the grace period. Pauses of the server make slices longer.")
     ]
     rate: Annotated[
         Amount,
         about(
-            "Successful requests per second within duration_s. The time starts when the first request could be "
-            "answered, or is measured from answer to answer in a closed loop. Answers in the grace period don't "
-            "count, but answers to requests that were sent while the server settled count."
+            "Successful requests per second within duration_s, from the time when the first request could be "
+            "answered, or from answer to answer in a closed loop. Answers in the grace period don't count."
         ),
     ]
     response_time_ms: Annotated[Figures, about("The time from the intended send to the answer.")]
@@ -181,9 +159,7 @@ class Result:
     waited: Annotated[Count, about("The requests that waited for a connection.")]
     latency_of: Annotated[
         Annotated[str, Meta(pattern=r"^(response|service)_time\Z")],
-        about(
-            "The best measure of a user's wait: response_time, or service_time if the intended send times aren't known."
-        ),
+        about("The best measure of a user's wait: service_time only if the intended send times aren't known."),
     ]
     examples: Annotated[dict[str, str], about("The message of the first error of each kind.")]
     timeline: Annotated[tuple[Second, ...], Meta(max_length=LONGEST_TIMELINE_S, description="A row for each second.")]
@@ -196,38 +172,24 @@ class Result:
         ),
     ]
     generator: Annotated[tuple[Generator, ...], about("The processes of the load generator.")]
-    requests: Annotated[
-        tuple[RequestResult, ...], about("A row for each request of a mix, or for each route and method of journeys.")
-    ] = ()
+    requests: Annotated[tuple[RequestResult, ...], about("A row for each request of a mix, or each route.")] = ()
     deliveries: Annotated[Deliveries | None, about("The results of WebSocket messages.")] = None
     billed: Annotated[
         Count | None,
-        about(
-            "The divisor of the servers' CPU time: all requests that were answered as expected while the CPU time was "
-            "measured. Null means the same number as ok."
-        ),
+        about("Successful answers while the servers' CPU time was measured. Null means the same number as ok."),
     ] = None
-    backlog: Annotated[
-        tuple[int, ...], about("The growth of the number of open requests in each slice at a fixed rate.")
-    ] = ()
+    backlog: Annotated[tuple[int, ...], about("The growth of open requests in each slice at a fixed rate.")] = ()
     connections: Annotated[Connections | None, about("The results of WebSocket connections.")] = None
     journeys: Annotated[Journeys | None, about("The results of users' journeys.")] = None
     streams: Annotated[Streams | None, about("The results of streams of events.")] = None
     slow_streams: Annotated[Streams | None, about("The results of streams with slow clients.")] = None
     handshakes: Annotated[Handshakes | None, about("The TLS handshakes, or null without TLS.")] = None
     outage_ms: Annotated[
-        Amount | None,
-        about(
-            "The longest time in which every request failed, from the intended send of a failed request to the "
-            "intended send of the next answered request. Null if it isn't known."
-        ),
+        Amount | None, about("The longest time in which every request failed, by intended sends. Null if unknown.")
     ] = None
     answers_in_a_row: Annotated[
         Amount | None,
-        about(
-            "In a closed loop with a single request and four or more connections: the mean number of consecutive "
-            "answers on the same connection, which is about 1 for a fair server. Null for other loads."
-        ),
+        about("In a closed loop, the mean number of consecutive answers on a connection: about 1 for a fair server."),
     ] = None
 
     @property
@@ -256,13 +218,7 @@ class Result:
         return expected * (self.planned / self.sent) if self.sent else float(expected)
 
     def summary(self) -> dict[str, Any]:
-        """Return the object that ``load --json`` prints."""
-        values = dataclasses.asdict(self)
-        return {name: values[name] for name in SUMMARY}
-
-
-SUMMARY = (
-    "engine", "planned", "sent", "completed", "ok", "unfinished", "errors", "duration_s", "rate",
-    "response_time_ms", "service_time_ms", "send_lag_ms", "examples", "requests", "deliveries",
-    "connections", "handshakes",
-)  # fmt: skip
+        """Return the object that ``load --json`` prints: all fields except the timeline and the histograms."""
+        return {
+            name: value for name, value in dataclasses.asdict(self).items() if name not in ("timeline", "histograms")
+        }

@@ -36,7 +36,7 @@ class Process:
 
     role: Annotated[Role, about("The process's role in the setup or service, such as web, worker or redis.")]
     name: Annotated[str, about("The process's name.")]
-    pid: Annotated[Count, about("The process id. On the n-th host of service_hosts, n times 4,194,304 is added.")]
+    pid: Annotated[Count, about("The process id.")]
     cpu_s: Annotated[Amount, about("The CPU seconds during the measurement.")]
     peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
     rss_mb: Annotated[Amount, about("The memory at the end of the measurement, in MB.")]
@@ -91,7 +91,6 @@ class Evidence:
     recovered: Annotated[bool | None, about("Whether the server recovered from each probe of a search.")] = None
     engine_failed: Annotated[bool | None, about("Whether the load generator failed.")] = None
     service_failed: Annotated[bool | None, about("Whether an uncharged service failed or ended.")] = None
-    idle_cpu: Annotated[Number | None, about("CPU use while other setups were measured, in cores.")] = None
     calibration_s: Annotated[
         tuple[Amount, ...], about("The seconds that the calibration loop took before each round.")
     ] = ()

@@ -24,5 +24,5 @@ def at_load(results: Results, test: Test) -> str:
 def is_full(results: Results, test: Test) -> bool:
     """Check whether a test kept the cores of at least one setup fully busy."""
     labels = [label for label in results.labels_in(test.name) if results.cells[label, test.name].valid]
-    loop = test.pace.is_closed_loop and not test.waits
+    loop = test.pace.is_closed_loop and not test.waits_on_purpose
     return loop and not all(results.is_lower_bound(label, test.name) for label in labels)

@@ -7,24 +7,41 @@ intervals. A setup wins only if all other setups are behind it.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
+from dataclasses import dataclass
 
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict, verdict
-from loadtests.formatting import NOT_REACHED, capital, figure, number, percent, plural, series, span
+from loadtests.formatting import NOT_REACHED, capital, figure, number, plural, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
-from loadtests.report import pair_findings
 from loadtests.report.points import by_engine
+from loadtests.report.verdict_text import effect, noisy
 from loadtests.report.view import Finding
 
 NAMED = 5  # maximum number of setups whose figures a sentence lists; for more setups, the sentence shows the range
 MAX_NAMED = 12  # maximum number of setups in a sentence
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
+class MetricOutcome:
+    """The outcome of a test in one metric.
+
+    Attributes:
+        brief: The first sentence.
+        more: The other sentences.
+        title: The title of a chart, or an empty string if the outcome doesn't cover all setups.
+        certain: Whether the outcome is certain, because a setup wins or differs from its baseline.
+    """
+
+    brief: str
+    more: str = ""
+    title: str = ""
+    certain: bool = False
+
+
+@dataclass(frozen=True)
 class _Ratio:
     """A setup's ratio to the baseline with its interval. The baseline's ratio is exactly 1."""
 
@@ -35,13 +52,8 @@ class _Ratio:
 
 
 def findings(results: Results) -> tuple[Finding, ...]:
-    """Return findings about setups that can't sustain a rate or lose deliveries, and about each judged metric."""
-    tests = by_importance(results)
-    found = [
-        *(_unsustained(results, test) for test in tests),
-        *(_losses(results, test) for test in tests),
-        *(_finding(results, test, metric) for test in tests for metric in test.judged),
-    ]
+    """Return a finding about each judged metric of each test."""
+    found = [_finding(results, test, metric) for test in by_importance(results) for metric in test.judged]
     return tuple(finding for finding in found if finding)
 
 
@@ -52,33 +64,25 @@ def by_importance(results: Results) -> list[Test]:
 
 def title(results: Results, test: Test, metric: Metric) -> str:
     """Return the title of a metric's chart, which states the result, such as the winner."""
-    if results.own_baselines:
-        return pair_findings.title(results, test, metric)
-    ranking = _Ranking(results, test, metric)
-    overloaded = [label for label in ranking.failing if ranking.failing[label].overload]
-    if overloaded:
-        of = len(ranking.failing) + len(ranking.figures)
-        return f"{series(overloaded) if len(overloaded) <= 3 else f'{len(overloaded)} of {of}'} cannot sustain the load"
-    if ranking.known:
-        ranking.sentences()
+    labels = results.labels_without_copy(test.name)
+    overloaded = [label for label in labels if results.standings[label, test.name].overload]
+    if overloaded and not results.own_baselines:
+        return f"{len(overloaded)} of {plural(len(labels), 'setup')} cannot sustain the load"
+    outcome = _outcome(results, test, metric)
     words = metric.with_unit(metric.in_words(results.latency(test.name)))
-    return ranking.title or capital(words)
+    return outcome.title if outcome and outcome.title else capital(words)
 
 
 def certainty(results: Results) -> str:
-    """Return a sentence about the certainty of the findings, or an empty string if nothing is compared."""
+    """Return a sentence about the certainty of the findings, or an empty string without comparisons."""
     family = max((one.family for one in results.comparisons.values()), default=0)
     if not family or results.blocks < 2:
         return ""
-    compared = {(one.test, one.metric) for one in results.comparisons.values()}
-    if results.own_baselines:
-        return f"All intervals hold at the same time with 95% confidence, adjusted for {plural(family, 'comparison')}."
-    known = "" if compared <= results.floors.keys() else "where it is known, "
-    noise = f" and, {known}outside the machine's noise floor" if results.floors else ""
+    noise = ", and outside the machine's noise floor if it is known" if results.floors else ""
     return (
-        f"A winner is named with 95% confidence, adjusted for {plural(family, 'comparison')}{noise}. "
+        f"Differences are significant with 95% confidence, adjusted for {plural(family, 'comparison')}{noise}. "
         "Inconclusive setups aren't ranked."
-    ).replace("and, outside", "and outside")
+    )
 
 
 def condition(results: Results, test: Test) -> str:
@@ -88,54 +92,52 @@ def condition(results: Results, test: Test) -> str:
     return f"{test.condition}{path}{by_engine(results, test)}"
 
 
-def _unsustained(results: Results, test: Test) -> Finding | None:
-    labels = results.labels_without_copy(test.name)
-    found = [label for label in labels if results.standings[label, test.name].overload]
-    text = "; ".join(f"{label} {results.standings[label, test.name].trouble}" for label in found)
-    return _with_others(results, test, "Which setups sustain the load", found, text)
-
-
-def _losses(results: Results, test: Test) -> Finding | None:
-    labels = results.labels_without_copy(test.name)
-    found = [label for label in labels if results.standings[label, test.name].loses]
-    text = series([f"{label} loses {percent(results.standings[label, test.name].lost)}" for label in found])
-    return _with_others(results, test, "Which setups deliver all messages", found, text)
-
-
-def _with_others(results: Results, test: Test, question: str, found: list[str], text: str) -> Finding | None:
-    """Return a finding about the setups that fail (``found``) and the other setups, or None if no setup fails."""
-    labels = results.labels_without_copy(test.name)
-    if not found:
-        return None
-    known = all(results.cells[label, test.name].valid for label in labels)
-    others = "None does." if len(found) == len(labels) else "All others do." if known else ""
-    return Finding(f"{question}, {condition(results, test)}", f"{text}. {others}".rstrip())
-
-
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
+    outcome = _outcome(results, test, metric)
+    if outcome is None:
+        return None
     unit = test.kind.timed_unit or test.kind.cost_unit.singular
     topic = capital(metric.topic.format(latency=results.latency(test.name), one=unit))
-    if results.own_baselines:
-        brief, whole, certain = pair_findings.sentences(results, test, metric)
-        asked = f"{topic} {condition(results, test)}"
-        return Finding(asked, whole, brief=brief, certain=certain, topic=topic, test=test.name) if brief else None
-    ranking = _Ranking(results, test, metric)
-    if not ranking.known and not ranking.unranked:
-        return None
-    brief, whole = ranking.sentences() if ranking.known else ("No setup is ranked.",) * 2
     return Finding(
         f"{topic} {condition(results, test)}",
-        f"{whole}{_supporting(results, test, metric, ranking.known)}{ranking.left_out}{ranking.unranked}",
-        brief=brief,
-        certain=f" {metric.verb}" in brief,
-        leaders=ranking.leaders,
-        topic=topic,
+        f"{outcome.brief}{outcome.more}",
+        brief=outcome.brief,
+        certain=outcome.certain,
         test=test.name,
     )
 
 
+def _outcome(results: Results, test: Test, metric: Metric) -> MetricOutcome | None:
+    """Return the outcome of a test in one metric, or None if no setup has a figure."""
+    if results.own_baselines:
+        return _paired(results, test, metric)
+    ranking = _Ranking(results, test, metric)
+    if ranking.figures:
+        return ranking.outcome()
+    return MetricOutcome("No setup is ranked.", f"{ranking.missing}{ranking.unranked}") if ranking.unranked else None
+
+
+def _paired(results: Results, test: Test, metric: Metric) -> MetricOutcome | None:
+    """Describe the differences of setups from their own baselines. The pairs aren't ranked."""
+    keys = ((label, test.name, metric.name) for label in results.candidates)
+    found = [one for key in keys if (one := results.comparisons.get(key))]
+    if not found:
+        return None
+    unclear = (Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+    differing = [one for one in found if one.verdict not in unclear and not noisy(one)]
+    same = [one.candidate for one in found if one.verdict is Verdict.EQUIVALENT]
+    rest = [one.candidate for one in found if one not in differing and one.candidate not in same]
+    time = results.latency(test.name)
+    title = f"{len(differing)} of {len(found)} differ from their own baselines"
+    effects = series([f"{one.candidate} {effect(one, time)}" for one in differing], MAX_NAMED)
+    brief = f"{title}{': ' if effects else ''}{effects}."
+    more = f" Equivalent within ±{results.study.delta:.0%}: {series(same, MAX_NAMED)}." if same else ""
+    more += f" Inconclusive: {series(rest, MAX_NAMED)}." if rest else ""
+    return MetricOutcome(brief, more, title, certain=bool(differing))
+
+
 def _supporting(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:
-    """Return sentences with the lowest value of each supporting metric, because ranked figures alone could mislead."""
+    """Return sentences with the lowest value of each supporting metric, because ranked figures could mislead."""
     if metric is test.kind.cost_unit.cpu:
         return ""
     standings = [results.standings[label, test.name] for label in labels]
@@ -151,7 +153,7 @@ def _supporting(results: Results, test: Test, metric: Metric, labels: list[str])
 
 
 class _Ranking:
-    """A ranking of the setups in one test by one metric. The method ``sentences`` sets ``leaders`` and ``title``."""
+    """A ranking of the setups in one test by one metric."""
 
     def __init__(self, results: Results, test: Test, metric: Metric) -> None:
         self.results = results
@@ -159,7 +161,7 @@ class _Ranking:
         self.metric = metric
         labels = [label for label in results.by_estimate(test, metric) if label != results.aa_copy]
         standings = {label: results.standings[label, test.name] for label in labels}
-        self.failing = failing = {label: standing for label, standing in standings.items() if standing.trouble}
+        failing = {label: standing for label, standing in standings.items() if standing.trouble}
         labels = [label for label in labels if label not in failing]
         figures = {label: one for label in labels if (one := results.estimate(label, test.name, metric.name))}
         rates = figures if metric.is_throughput and len(labels) > 1 else {}
@@ -170,71 +172,46 @@ class _Ranking:
             for label, one in failing.items()
         ]
         shares += [f"{label} ({figure(figures[label])} {metric.unit}, a lower bound)" for label in bounds]
+        trials = [trial for label in labels for trial in results.cells[label, test.name].valid]
+        whys = {trial.label: f" ({why})" for trial in trials if (why := test.why_unknown(trial))}
+        missing = [f"{label}{whys.get(label, '')}" for label in labels if label not in figures]
+        self.missing = f" Without a figure: {series(missing)}." if missing else ""
         self.unranked = f" Not ranked: {series(shares)}." if shares else ""
-        self.all_overloaded = all(one.overload for one in failing.values())
-        self.known = list(self.figures)
-        self.leaders = self.title = ""
-        self.left_out = _left_out(results, test, metric, labels)
 
-    def sentences(self) -> tuple[str, str]:
-        """Return a brief answer, and an answer that also describes the setups that don't lead."""
-        if len(self.known) == 1:
-            return (f"{self._listed(self.known)}.",) * 2
-        ratios = {label: ratio for label in self.known if (ratio := self._ratio(label))}
-        if len(ratios) < len(self.known):
-            return (f"Not every setup can be compared with {self.results.baseline}: {self._listed(self.known)}.",) * 2
+    def outcome(self) -> MetricOutcome:
+        """Compare all setups with each other, and describe the leading setups."""
+        known = list(self.figures)
+        more = f"{_supporting(self.results, self.test, self.metric, known)}{self.missing}{self.unranked}"
+        ratios = {label: ratio for label in known if (ratio := self._ratio(label))}
+        if len(known) == 1:
+            return MetricOutcome(f"{self._listed(known)}.", more)
+        if len(ratios) < len(known):
+            start = f"Not every setup can be compared with {self.results.baseline}"
+            return MetricOutcome(f"{start}: {self._listed(known)}.", more)
         behind = {
             one.label
             for one, other in itertools.permutations(ratios.values(), 2)
             if self._between(one, other) is Verdict.SLOWER
         }
-        ahead = [label for label in self.known if label not in behind]
-        return self._winner(ratios, ahead[0]) if len(ahead) == 1 else self._leading_group(ratios, ahead)
-
-    def _among(self) -> str:
-        """Return the group that the winner leads, such as ``of the ranked setups``, or "" if it leads all setups."""
-        if self.unranked:
-            sustaining = self.failing and self.all_overloaded and not self.left_out
-            return " of the setups that sustain the rate" if sustaining else " of the ranked setups"
-        return " of the setups with a figure" if self.left_out else ""
-
-    def _winner(self, ratios: dict[str, _Ratio], first: str) -> tuple[str, str]:
-        self.leaders = f"{first} first"
-        others = [label for label in self.known if label != first]
-        figure = self._listed([first]).removeprefix(f"{first} ")
-        margin = self._margin(ratios[first], [ratios[label] for label in others])
-        self.title = f"{first} {self.metric.verb}{self._among()}, {figure}"
-        brief = f"{self.title}{margin}."
-        return brief, f"{brief} {self._rest(others)}"
-
-    def _leading_group(self, ratios: dict[str, _Ratio], ahead: list[str]) -> tuple[str, str]:
+        ahead = [label for label in known if label not in behind]
+        rest = [label for label in known if label in behind]
+        among = " of the ranked setups" if self.missing or self.unranked else ""
+        more = f"{f' The rest: {self._range(rest)}.' if rest else ''}{more}"
+        if len(ahead) == 1:
+            title = f"{ahead[0]} {self.metric.verb}{among}, {self._with_unit(figure(self.figures[ahead[0]]))}"
+            margin = self._margin(ratios[ahead[0]], [ratios[label] for label in rest])
+            return MetricOutcome(f"{title}{margin}.", more, title, certain=True)
         pairs = itertools.combinations([ratios[label] for label in ahead], 2)
         equivalent = all(self._between(one, other) is Verdict.EQUIVALENT for one, other in pairs)
-        within = f"within ±{self.results.study.delta:.0%}"
-        rest = [label for label in self.known if label not in ahead]
-        many = len(ahead) > NAMED
-        who = series(ahead) if len(ahead) <= MAX_NAMED else f"{len(ahead)} of {len(self.known)}"
+        this = (self.test.name, self.metric.name)
+        blocks = [one.blocks for one in self.results.comparisons.values() if (one.test, one.metric) == this]
+        within, after = f"equivalent within ±{self.results.study.delta:.0%}", f"after {span(blocks, 'block')}"
         if not rest:
-            figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
-            blocks = self._blocks(ahead)
-            # After one block, there are no intervals. "No significant difference" would contradict a chart whose bars
-            # differ much.
-            undecided = "no verdict" if blocks.startswith("1 ") else "no significant difference"
-            outcome = f"All equivalent {within}" if equivalent else f"{undecided.capitalize()} after {blocks}"
-            self.leaders = f"{who} lead" if self._among() else "all"
-            self.leaders += f" (equivalent {within})" if equivalent else f" ({undecided})"
-            self.title = f"{outcome}{self._among()}"
-            return (f"{outcome}: {figures}.",) * 2
-        self.leaders = f"{who} lead ({f'equivalent {within}' if equivalent else 'no clear winner'})"
-        outcome = f"Equivalent {within}" if equivalent else f"No clear winner after {self._blocks(ahead)}"
-        listed = self._listed(ahead)
-        if many and len(rest) <= NAMED:
-            listed = listed.replace(series(ahead), f"all but {series(rest)}", 1)
-        short = f"{who}, {self._range(ahead)}" if len(ahead) > MAX_NAMED else listed
-        lead = series(ahead) if len(ahead) <= 3 else f"{len(ahead)} of {len(self.known)}"
-        self.title = f"{outcome}{self._among()}: {lead} lead"
-        start = f"{outcome}{self._among()}. Leading group: "
-        return f"{start}{short}.", f"{start}{listed}. {self._rest(rest)}"
+            title = f"{f'All {within}' if equivalent else f'No significant difference {after}'}{among}"
+            return MetricOutcome(f"{title}: {self._range(known)}.", more, title)
+        title = f"{capital(within) if equivalent else f'No clear winner {after}'}{among}"
+        lead = series(ahead) if len(ahead) <= 3 else f"{len(ahead)} of {len(known)}"
+        return MetricOutcome(f"{title}. Leading group: {self._listed(ahead)}.", more, f"{title}: {lead} lead")
 
     def _ratio(self, label: str) -> _Ratio | None:
         if label == self.results.baseline:
@@ -253,53 +230,23 @@ class _Ranking:
 
     def _margin(self, first: _Ratio, others: list[_Ratio]) -> str:
         """Describe the winner's minimum lead, based on the nearest end of the other setups' intervals."""
-        who = "all others of these" if self._among() else "all others"
+        who = "the others of these" if self.missing or self.unranked else "the others"
         if self.metric.more_is_better:
             nearest = math.ceil(100 * max(other.high for other in others) / first.low) / 100
-            return "" if nearest == 1 else f"; {who} reach at most {nearest:.0%} of that"
+            return "" if nearest == 1 else f"; {who} reach at most {nearest:.2f} times that"
         nearest = math.floor(100 * min(other.low for other in others) / first.high) / 100
-        nearest = math.floor(10 * nearest) / 10 if nearest >= 2 else nearest
-        more = f"{nearest:.1f} times that" if nearest >= 2 else f"{nearest - 1:.0%} more"
-        return "" if nearest == 1 else f"; {who} take at least {more}"
-
-    def _blocks(self, labels: list[str]) -> str:
-        comparisons = [self.results.comparisons.get((label, self.test.name, self.metric.name)) for label in labels]
-        return span([one.blocks for one in comparisons if one] or [self.results.blocks], "block")
+        return "" if nearest == 1 else f"; {who} take at least {nearest:.2f} times that"
 
     def _listed(self, labels: list[str]) -> str:
         """List setups with figures, such as ``gunicorn 2.07 and uvicorn 3.11 ms``, or many setups with a range."""
         if len(labels) > NAMED:
-            return f"{series(labels)}, {self._range(labels)}"
-        return series(self._with_unit([f"{label} {figure(self.figures[label])}" for label in labels]))
-
-    def _rest(self, labels: list[str]) -> str:
-        """Return a sentence about the setups that don't lead, such as ``The rest: 3.11 to 87.1 ms``."""
-        return f"{self._listed(labels)}." if len(labels) == 1 else f"The rest: {self._range(labels)}."
+            return f"{series(labels, MAX_NAMED)}, {self._range(labels)}"
+        return self._with_unit(series([f"{label} {figure(self.figures[label])}" for label in labels]))
 
     def _range(self, labels: list[str]) -> str:
         """Format a range of the setups' figures, such as ``3.11 to 87.1 ms``, or one figure if its ends look equal."""
         figures = sorted((self.figures[label] for label in labels), key=lambda one: one.value)
-        ends = dict.fromkeys((number(figures[0].value), figure(figures[-1])))
-        return " to ".join(self._with_unit(list(ends)))
+        return self._with_unit(" to ".join(dict.fromkeys((number(figures[0].value), figure(figures[-1])))))
 
-    def _with_unit(self, figures: list[str]) -> list[str]:
-        """Append the unit to the last text that contains a number, because "not reached" has no unit."""
-        last = max((k for k, text in enumerate(figures) if not text.endswith(NOT_REACHED)), default=-1)
-        return [f"{text} {self.metric.unit}".rstrip() if k == last else text for k, text in enumerate(figures)]
-
-
-def _left_out(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:
-    """Describe the setups without a figure. In a search, also describe lower bounds, which could be the best."""
-    if test.search is None or metric is not test.decisive:
-        missing = [label for label in labels if not results.estimate(label, test.name, metric.name)]
-        return f" Without a figure: {series(missing)}." if missing else ""
-    reasons = []
-    for label in labels:
-        trials = results.cells[label, test.name].valid
-        unknown = [why for trial in trials if (why := test.why_unknown(trial))]
-        if not trials:
-            reasons.append(f"{label}: no valid trial")
-        elif unknown:
-            share = f" in {len(unknown)} of {plural(len(trials), 'block')}" if len(unknown) < len(trials) else ""
-            reasons.append(f"{label}{share}: {unknown[-1]}")
-    return f" Not found: {'; '.join(reasons)}." if reasons else ""
+    def _with_unit(self, text: str) -> str:
+        return text if text.endswith(NOT_REACHED) else f"{text} {self.metric.unit}".rstrip()

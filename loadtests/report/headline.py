@@ -8,8 +8,8 @@ from functools import partial
 
 from loadtests.analyse.results import Results
 from loadtests.formatting import capital
-from loadtests.report import findings, leading_counts, points, winners
-from loadtests.report.charts import latency
+from loadtests.report import findings, leading_counts, points
+from loadtests.report.charts import rows as charts
 from loadtests.report.charts.shared import Chart
 from loadtests.report.view import Finding, Headline, RunAnswer, Table
 
@@ -18,27 +18,19 @@ COLUMNS = 5
 
 def headline(results: Results, answer: RunAnswer, advice: Sequence[Finding], found: Sequence[Finding]) -> Headline:
     """Return the top of a page. It starts with the advice, or with the answer to the first question."""
-    first = winners.first(results, found)
+    first = tuple(f"{one.question}: {one.brief}" for one in found[:1])
     lead = tuple(f"{one.question}: {one.answer}" for one in advice) or leading_counts.lead(results, found)
-    lead = lead or ((first,) if first else answer.headlines[:1])
+    lead = lead or first or answer.headlines[:1]
     rest = tuple(one for one in answer.winners if one not in lead)
     failed = tuple(one for one in answer.headlines if one not in lead)
     if answer.table is None:
         return Headline(lead, failed, rest, None, None, answer.all_notes)
-    places = _places(answer.table)
-    table = answer.table if len(places) == len(answer.table.columns) else _part(answer.table, places)
+    count = len(answer.table.columns)
+    dropped = answer.table.optional[: max(0, count - COLUMNS)]
+    places = [place for place in range(count) if place not in dropped]
+    table = _part(answer.table, places) if dropped else answer.table
     notes = (answer.legend([place for place in places if place]), *(text for _, text in answer.marks), *answer.notes)
     return Headline(lead, failed, rest, leading_counts.chart(results) or _chart(results), table, notes)
-
-
-def _places(table: Table) -> list[int]:
-    """Choose at most COLUMNS columns of a table and return their indexes. Optional columns are dropped first."""
-    places = list(range(len(table.columns)))
-    for place in dict.fromkeys((*table.optional, *reversed(places))):
-        if len(places) <= COLUMNS:
-            break
-        places.remove(place)
-    return places
 
 
 def _part(table: Table, places: list[int]) -> Table:
@@ -58,7 +50,7 @@ def _chart(results: Results) -> Chart | None:
     time = results.latency(test.name)
     name = metric.in_words(time)
     shown = [label for label in results.by_estimate(test, metric) if label != results.aa_copy]
-    rows = [{"percentile": "", **points.point(results, label, test, metric, name, metric.unit)} for label in shown]
+    rows = [points.point(results, label, test, metric, name, metric.unit) for label in shown]
     if not any("value" in row for row in rows):
         return None
     axis = metric.with_unit(name)
@@ -66,5 +58,5 @@ def _chart(results: Results) -> Chart | None:
         "headline",
         f"{capital(axis)}; {points.subtitle(results, test)[0]}.{points.whisker_note(rows)}",
         f"{axis}, {test.description}: {points.in_words(rows)}.",
-        partial(latency.figure, rows, axis, findings.title(results, test, metric), points.subtitle(results, test)),
+        partial(charts.spec, rows, axis, findings.title(results, test, metric), points.subtitle(results, test)),
     )

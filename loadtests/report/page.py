@@ -25,17 +25,15 @@ from loadtests.report.sections import (
 from loadtests.report.view import Headline, Page, RunAnswer, Section
 
 
-def compose(results: Results, price: float | None = None) -> Page:
-    """Return the report of a run. ``price`` is the price of a core-hour, and overrides the price in the study."""
-    # Don't show verdicts for a search by halving, because it measures bad candidates less often.
-    searched = results.record.advice is not None
+def compose(results: Results) -> Page:
+    """Return the report of a run."""
     advice = sweep.findings(results)
-    found = () if searched else (*leading_counts.findings(results), *findings.findings(results))
+    found = (*leading_counts.findings(results), *findings.findings(results))
     answer = answers.answer(results, advice, found, tuple(_notes(results)))
     top = headline.headline(results, answer, advice, found)
-    sections = [sweep.section(results), None if searched else verdicts.section(results)]
+    sections = [sweep.section(results), verdicts.section(results)]
     sections += [*kinds.sections(results), arithmetic.section(results), pictures.section(results)]
-    sections += [cost.section(results, price), _whole_table(answer, top), requests.section(results)]
+    sections += [cost.section(results), _whole_table(answer, top), requests.section(results)]
     sections += [overview.section(results), flagged.section(results), repeat.section(results)]
     return Page(
         title=results.study.title,

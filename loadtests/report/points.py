@@ -89,9 +89,7 @@ def whisker_note(rows: Sequence[ChartRow], together: bool = False) -> str:
     if not any("low" in row for row in rows):
         return ""
     scope = "which hold together" if together else "each on its own"
-    return (
-        f" Whiskers are 95% intervals over blocks, {scope}; an arrow marks an interval that extends beyond the chart."
-    )
+    return f" Whiskers are 95% intervals over blocks, {scope}. If one ends at the edge, the interval is longer."
 
 
 def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str:

@@ -16,20 +16,19 @@ from loadtests.report.formats import drawing, html, render, rest, terminal
 from loadtests.report.view import Page
 
 
-def write(run: Run, price: float | None = None) -> list[Path]:
+def write(run: Run) -> list[Path]:
     """Write all reports of a run into its folder and return their paths.
 
     Unchanged files aren't written again. Charts that are no longer part of the report are removed.
 
     Args:
         run: The run, whose folder receives the reports.
-        price: The price of a core-hour, which overrides the price in the study.
 
     Raises:
         UserError: If a file can't be written.
     """
     results = Results(run)
-    page = pages.compose(results, price)
+    page = pages.compose(results)
     charts = run.path / "charts"
     make_folder(charts)
     drawings = _drawings(page)
@@ -47,7 +46,7 @@ def write(run: Run, price: float | None = None) -> list[Path]:
     return sorted(texts)
 
 
-def html_page(run: Run, price: float | None = None) -> Path:
+def html_page(run: Run) -> Path:
     """Return the path of the run's report.html.
 
     If the file doesn't exist, create the page in a temporary folder. The folder isn't removed, because a browser shows
@@ -56,19 +55,19 @@ def html_page(run: Run, price: float | None = None) -> Path:
     written = run.path / "report.html"
     if written.exists():
         return written
-    page = pages.compose(Results(run), price)
+    page = pages.compose(Results(run))
     made = Path(tempfile.mkdtemp(prefix="report-")) / f"{run.path.resolve().name}.html"
     write_text(made, html.html(page, _drawings(page)))
     return made
 
 
-def print_report(run: Run, console: Console, price: float | None = None, tables: bool = False, where: str = "") -> None:
+def print_report(run: Run, console: Console, tables: bool = False, where: str = "") -> None:
     """Print the answer of a run, and with ``tables`` also all of its tables.
 
     ``where`` replaces the path of the HTML page in the output.
     """
     show = terminal.show_all if tables else terminal.show
-    show(pages.compose(Results(run), price), console, where or str(run.path / "report.html"))
+    show(pages.compose(Results(run)), console, where or str(run.path / "report.html"))
 
 
 def _drawings(page: Page) -> dict[str, str]:

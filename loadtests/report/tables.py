@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import median
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Estimate
@@ -15,6 +16,7 @@ from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import DASH, figure, interval, number, relative
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
+from loadtests.plan.trial_count import TrialCount
 from loadtests.records import Trial
 from loadtests.report.charts.shared import Chart
 from loadtests.report.view import Field, Table
@@ -93,21 +95,59 @@ def failed(count: int, detail: str = "") -> Field:
     return Field(f"{count:,}", detail, tone="bad" if count else "")
 
 
-def summed(of: Callable[[Trial], Any], name: str, among: str = "") -> Column:
-    """Return a column with the sum of the failures in valid trials.
+def counts(counted: Iterable[TrialCount]) -> dict[str, Column]:
+    """Return a table column for each count, by heading."""
+    return {one.name: partial(count, counted=one) for one in counted}
+
+
+def count(cell: Cell, counted: TrialCount) -> Field:
+    """Return a field with a count over the valid trials of a setup in a test."""
+    value = counted.over(cell.valid)
+    return unknown() if value is None else Field(in_words(value), tone="bad" if value and counted.bad else "")
+
+
+def in_words(value: float) -> str:
+    """Format a count, such as 12,345, or a median such as 2.5."""
+    whole = value >= 10 or value == int(value)
+    return number(value) if math.isinf(value) else f"{value:,.0f}" if whole else f"{value:.1f}"
+
+
+def counted_in(
+    results: Results,
+    test: Test,
+    name: str,
+    caption: str,
+    counted: Sequence[TrialCount],
+    note: str = "Sums over valid trials.",
+    layout: Layout = PLAIN,
+) -> Iterator[Table]:
+    """Yield a table of the counts that are known in a test, or nothing if no count is known."""
+    cells = [results.cells[label, test.name] for label in results.labels_in(test.name)]
+    known = [one for one in counted if any(one.over(cell.valid) is not None for cell in cells)]
+    shown = [cell for cell in cells if any(one.over(cell.valid) is not None for one in known)]
+    if known:
+        columns: Columns = {"setup": lambda cell: Field(cell.label), **counts(known)}
+        yield listed(f"{name}-{test.name}", f"{caption}: {test.description}", shown, columns, note, layout)
+
+
+def sums(of: Callable[[Trial], object | None], fields: Mapping[str, str], bad: bool = False) -> tuple[TrialCount, ...]:
+    """Return counts that are sums over trials.
 
     Args:
-        of: A function that returns an object with a trial's counts, or None to ignore the trial.
-        name: The attribute of the object that contains the failures.
-        among: The attribute that contains the total, which the field shows as a detail.
+        of: A function that returns an object with a trial's counts, or None.
+        fields: The attributes of this object, by the heading of their column.
+        bad: Whether any count above 0 is a fault.
     """
+    return tuple(replace(one, summed=True, bad=bad) for one in medians(of, fields))
 
-    def field(cell: Cell) -> Field:
-        known = [found for trial in cell.valid if (found := of(trial))]
-        detail = f" of {sum(getattr(found, among) for found in known)}" if among else ""
-        return failed(sum(getattr(found, name) for found in known), detail) if known else unknown()
 
-    return field
+def medians(of: Callable[[Trial], object | None], fields: Mapping[str, str]) -> tuple[TrialCount, ...]:
+    """Return counts that are medians over trials. See ``sums`` for the arguments."""
+
+    def reading(name: str) -> Callable[[Trial], float | None]:
+        return lambda trial: getattr(found, name) if (found := of(trial)) else None
+
+    return tuple(TrialCount(head, head, reading(name)) for head, name in fields.items())
 
 
 def unknown(why: str = "") -> Field:

@@ -69,8 +69,6 @@ class Finding:
         answer: The whole answer.
         brief: The first sentence of the answer.
         certain: Whether the answer is certain, for example because it names a winner.
-        leaders: The leading setups, for a sentence about all steps of a load curve.
-        topic: The question without the test conditions.
         test: The name of the test.
     """
 
@@ -78,8 +76,6 @@ class Finding:
     answer: str
     brief: str = ""
     certain: bool = False
-    leaders: str = ""
-    topic: str = ""
     test: str = ""
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import dataclasses
 import ipaddress
 import os
-import socket
 import time
 from collections.abc import Callable, Sequence
-
-import psutil
 
 from loadtests import hosts, setups
 from loadtests.errors import UserError
@@ -46,7 +43,7 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None, var
     application = found.application
     if obstacle := application.obstacle(setup):
         raise UserError(f"{name}: {obstacle}")
-    if warning := exposure_warning(bind, port):
+    if warning := exposure_warning(bind):
         say(warning)
     for remark in found.remarks:
         say(f"note: {remark}")
@@ -67,23 +64,14 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None, var
         say("stopped")
 
 
-def exposure_warning(bind: str, port: int) -> str | None:
+def exposure_warning(bind: str) -> str | None:
     """Return a warning if other machines may reach the address, or None."""
     try:
-        address = ipaddress.ip_address(bind)
+        if ipaddress.ip_address(bind).is_loopback:
+            return None
     except ValueError:  # a host name, which only the server resolves
         return None
-    if address.is_loopback:
-        return None
-    addresses = _own_addresses(address.version) if address.is_unspecified else [bind]
-    where = ", ".join(f"[{one}]:{port}" if ":" in one else f"{one}:{port}" for one in addresses)
     return (
-        f"warning: BIND={bind} listens on {where}: anyone who can reach this address can use the project, which isn't "
-        "made for production. Unset BIND to listen only on this machine."
+        f"warning: BIND={bind}: anyone who can reach this address can use the project, which isn't made for "
+        "production. Unset BIND to listen only on this machine."
     )
-
-
-def _own_addresses(version: int) -> list[str]:
-    family = socket.AF_INET if version == 4 else socket.AF_INET6
-    found = [one for listed in psutil.net_if_addrs().values() for one in listed if one.family == family]
-    return sorted({one.address.partition("%")[0] for one in found})

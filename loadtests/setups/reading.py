@@ -21,9 +21,6 @@ CANNOT = {
     "keep-alive": "answer a second request on the same connection",
     "head": "answer HEAD without a body, which spoils the next answer on the connection",
     "async-views": "run asynchronous views that use the database, or two at a time",
-    "sync-consumer": "run a synchronous consumer of Channels",
-    "json-consumer": "run a JSON consumer of Channels",
-    "compression": "compress the messages of a WebSocket",
     "lifespan": "run the lifespan protocol, which the project's ASGI application needs",
     "forwarded": "pass on the X-Forwarded headers of a request",
 }

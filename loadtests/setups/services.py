@@ -6,18 +6,12 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from loadtests import files
 from loadtests.errors import UserError
 from loadtests.setups import redis
 from loadtests.setups.needs import NEEDS
 from loadtests.setups.sections import SupervisorSection
-
-DEFAULT_PORTS = {"redis": 6379, "rediss": 6379, "postgresql": 5432, "postgres": 5432}  # default ports by a URL's scheme
-
-# The variable with the password that a service on another machine must require.
-PASSWORD = "PASSWORD_OF_SERVICE"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,9 +21,7 @@ class Service:
     Args:
         ready: A file that appears in RUN_DIR when the service can be used, or empty if the servers themselves wait for
             the service.
-        elsewhere: ``VARIABLE=value`` for the servers if the service runs on another machine, or empty if the service
-            only runs on the servers' machine.
-        here: ``VARIABLE=value`` for the servers if the service runs on their machine. A value in the environment isn't
+        here: ``VARIABLE=value`` for the servers, with the address of the service. A value in the environment isn't
             replaced.
         as_one: Whether the service starts and ends processes during the load, which together count as one process.
     """
@@ -40,38 +32,8 @@ class Service:
     docs: str
     file: Path
     ready: str = ""
-    elsewhere: str = ""
     here: str = ""
     as_one: bool = False
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that contains the address of the service for the servers."""
-        return (self.elsewhere or self.here).partition("=")[0]
-
-    @property
-    def of_others(self) -> bool:
-        """Whether an environment variable contains the address of a service that the benchmark doesn't start."""
-        return bool(os.environ.get(self.variable))
-
-    def port_of_others(self) -> int:
-        """Return the port of the service whose address is in the environment.
-
-        Raises:
-            UserError: If the variable doesn't contain a network address.
-        """
-        try:
-            parts = urlsplit(os.environ[self.variable])
-            port = parts.port or DEFAULT_PORTS[parts.scheme]
-        except (KeyError, ValueError):
-            parts, port = urlsplit(""), 0
-        if not parts.hostname:
-            raise UserError(f"{self.variable} names no {self.label} on another machine")
-        return port
-
-    def variable_for(self, address: str, port: int, password: str) -> tuple[str, str]:
-        """Return the environment variable for the servers, and its value for a service at this address."""
-        return self.variable, self.elsewhere.partition("=")[2].format(address=address, port=port, password=password)
 
 
 PGBOUNCER, PGBOUNCER_KNOB = "pgbouncer", "PGBOUNCER"
@@ -128,7 +90,6 @@ def _read(section: SupervisorSection) -> Service:
         docs=section.text("docs", ""),
         file=section.file,
         ready=section.text("ready", ""),
-        elsewhere=section.text("elsewhere", ""),
         here=section.text("here", ""),
         as_one=section.word("as_one", ("yes",)) == "yes",
     )

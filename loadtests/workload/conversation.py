@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from loadtests.errors import UserError, quoted
-from loadtests.formatting import plural
-from loadtests.workload.script import SCRIPT, Script
-
-DOES = ("connect", "idle", "echo", "broadcast")
-SENDING = ("echo", "broadcast")  # values of ``does`` that send over open connections
+from loadtests.errors import UserError
+from loadtests.workload.script import Script
 
 MAX_CONNECTIONS = 60_000  # approximate number of ports that an address can use
 MAX_BYTES = 1_000_000  # the maximum that the channel layers' specification guarantees
@@ -42,13 +38,10 @@ class Conversation:
         rooms: The number of rooms.
         steps: The number of steps in which the connections are opened.
         size: The size of a payload in bytes, without the dialect's envelope.
-        compression: Whether to offer permessage-deflate (RFC 7692).
-        masking: Whether to mask messages. Without masking, the mask is zero, to measure the cost of masking in the
-            generator.
         script: The messages of the dialect ``script``, which is for the user's application.
 
     Raises:
-        UserError: If a value isn't valid.
+        UserError: If the size isn't valid.
     """
 
     does: str
@@ -58,27 +51,9 @@ class Conversation:
     rooms: int = 1
     steps: int = 1
     size: int = 64
-    compression: bool = False
-    masking: bool = True
     script: Script | None = None
 
     def __post_init__(self) -> None:
-        if self.does not in DOES:
-            raise UserError(f"the kind of a conversation must be one of {', '.join(DOES)}, not {quoted(self.does)}")
-        if (self.script is None) == (self.dialect == SCRIPT):
-            raise ValueError(f"a script and the dialect {SCRIPT} need each other. The dialect is {self.dialect}")
-        holds = self.does in ("idle", "broadcast")
-        if holds and not 1 <= self.receivers <= MAX_CONNECTIONS:
-            raise UserError(f"{self.does} needs from 1 to {MAX_CONNECTIONS:,} receivers, not {self.receivers}")
-        if not holds and self.receivers:
-            raise UserError(f"{self.does} has no receivers. Set the number of 'connections' instead")
-        if not 1 <= self.rooms <= max(self.receivers, 1):
-            among = plural(max(self.receivers, 1), "receiver")
-            raise UserError(f"{among} cannot be in {self.rooms} rooms. Each room needs a receiver")
-        if not 1 <= self.steps <= (self.receivers if self.does == "idle" else 1):
-            raise UserError(
-                f"the number of steps must be 1, or for idle connections at most their number, not {self.steps}"
-            )
         if not 1 <= self.size <= MAX_BYTES:
             raise UserError(f"a payload must be from 1 to {MAX_BYTES:,} bytes, not {self.size}")
 
@@ -95,4 +70,4 @@ class Conversation:
     @property
     def sends(self) -> bool:
         """Whether messages are sent over open connections."""
-        return self.does in SENDING
+        return self.does in ("echo", "broadcast")

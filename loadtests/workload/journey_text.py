@@ -2,58 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from loadtests.errors import UserError
-from loadtests.workload import recorded_journey_har, recorded_journey_ons
-from loadtests.workload.recorded_journey import HOLE, WalkedJourney, WalkedStep, holes
+from loadtests.workload.recorded_journey import WalkedStep
+from loadtests.workload.redaction import HOLE
 
 WIDTH = 120
 TAKEN = "Journey"  # the name of the base class, which the class in the file can't use
 
 
-def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
-    """Read the journey in a HAR file or in ONS's format.
-
-    Args:
-        text: The text of the file.
-        where: The name of the file, for messages.
-        hosts: The host in a HAR file whose requests are used.
-
-    Raises:
-        UserError: If the file isn't valid.
-    """
-    try:
-        values = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: is not JSON, so neither a HAR file nor requests of ONS: {error}") from None
-    if isinstance(values, dict) and "requests" in values and "log" not in values:
-        if hosts:
-            raise UserError("--host is for a HAR file; ONS's requests contain no hosts")
-        found = recorded_journey_ons.read(values, where)
-    else:
-        found = recorded_journey_har.read(text, where, hosts)
-    if not found.steps:
-        raise UserError(f"{where}: contains no step of a journey" + "".join(f"; {remark}" for remark in found.remarks))
-    return found
+def text(steps: Sequence[WalkedStep], remarks: Sequence[str], file: Path) -> str:
+    """Return the text of the journey's file. The file starts with the remarks."""
+    return "\n".join([*_head(remarks, file), *_imports(steps), "", "", *_journey(steps, file), ""])
 
 
-def text(found: WalkedJourney, file: Path) -> str:
-    """Return the text of the journey's file."""
-    return "\n".join([*_head(found, file), *_imports(found.steps), "", "", *_journey(found.steps, file), ""])
-
-
-def _head(found: WalkedJourney, file: Path) -> Iterator[str]:
+def _head(remarks: Sequence[str], file: Path) -> Iterator[str]:
     yield f'"""A journey, made from {_plain(file.name)}. Read and edit it before you use it.'
     yield ""
     about = "Take the inputs of users from self.chance, and make the checks stricter. This file contains the recorded "
     yield from textwrap.wrap(f"{about}inputs.", WIDTH)
     yield ""
-    for remark in found.remarks:
+    for remark in remarks:
         yield from textwrap.wrap(f"- {_plain(remark)}", WIDTH, subsequent_indent="  ")
     yield from ('"""', "")
 
@@ -79,7 +51,7 @@ def _journey(steps: Sequence[WalkedStep], file: Path) -> Iterator[str]:
         yield f"    path = {_literal(begins)}"
         yield ""
     yield "    def walk(self) -> None:"
-    if any(holes(step.leads_to) for step in steps):
+    if any(HOLE.search(step.leads_to) for step in steps):
         yield "        ids: dict[str, str] = {}  # identifiers from earlier answers"
     first_page = _first_page(steps)
     for place, step in enumerate(steps):
@@ -112,7 +84,7 @@ def _step(step: WalkedStep, after_page: bool) -> Iterator[str]:
     if step.status != usual:
         arguments.append(f"status={step.status}")
     if step.leads_to:
-        ids = ", ids" if holes(step.leads_to) else ""
+        ids = ", ids" if HOLE.search(step.leads_to) else ""
         arguments.append(f"check=leads_to({_literal(step.leads_to, plain=True)}{ids})")
     line = f"        {given} = self.{step.method.lower()}({', '.join(arguments)})"
     if len(line) <= WIDTH:
@@ -141,7 +113,7 @@ def _literal(text: str, plain: bool = False) -> str:
     written = repr(text)
     if '"' not in text:
         written = f'"{written[1:-1]}"'
-    if plain or not holes(text):
+    if plain or not HOLE.search(text):
         return written
     quote = "'" if written[0] == '"' else '"'
     return "f" + HOLE.sub(lambda match: f"{{ids[{quote}{match[1]}{quote}]}}", written)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 from loadtests.errors import UserError
 from loadtests.formatting import plural
 from loadtests.workload.conversation import MAX_CONNECTIONS, Conversation
-from loadtests.workload.event_streams import PROTOCOL, EventStreams
+from loadtests.workload.event_streams import EventStreams
 from loadtests.workload.request import TICKET, Request, Workload
 from loadtests.workload.secrets import without_login
 from loadtests.workload.users import Users
@@ -27,8 +27,6 @@ MAX_PROCESSES = 64
 
 
 DEFAULT_ENGINE = "openloop"  # the only engine with all features
-
-ARRIVALS = ("random", "even")  # the possible spacing of requests at a fixed rate
 
 
 class Feature(Enum):
@@ -134,10 +132,6 @@ class Load:
 
     def __post_init__(self) -> None:
         Workload(self.requests)
-        if self.bodies and len(self.bodies) != len(self.requests):
-            raise ValueError(f"{len(self.bodies)} bodies for {len(self.requests)} requests")
-        if self.recorded and (self.rate is None or self.recorded[-1][0] > self.duration_s):
-            raise ValueError("a replay needs a mean rate, and must last at least as long as its recording")
         _check_range("the duration", self.duration_s, MAX_DURATION_S, "s")
         _check_range("the timeout", self.timeout_s, MAX_DURATION_S, "s")
         _check_range("the grace period", self.grace, MAX_DURATION_S, "s")
@@ -161,21 +155,13 @@ class Load:
             self._require_shared("connection", self.connection_count)
 
     def _check_conversation(self) -> None:
-        if (self.streams is None) != (self.protocol != PROTOCOL):
-            raise ValueError(f"streams and the protocol {PROTOCOL} need each other. The protocol is {self.protocol}")
         for streams in self.all_streams:
             self._require_shared("stream", streams.count)
         talk = self.conversation
-        if (talk is None) != (self.protocol != "websocket"):
-            raise ValueError(
-                f"conversations and the protocol websocket need each other. The protocol is {self.protocol}"
-            )
         if talk is None:
             if any(request.ticket for request in self.requests):
                 raise UserError(f"{TICKET} only works in the paths of WebSockets and event streams")
             return
-        if len(self.requests) != 1 or self.recorded:
-            raise ValueError("a conversation has exactly one request, for its handshakes")
         if (self.rate == 0) != self.only_holds:
             raise UserError(f"the rate 0 is for idle connections only. This load is {talk.does} at {self.rate}")
         if talk.receivers:

@@ -1,22 +1,31 @@
-"""Describe a recorded journey: a user's requests, step by step, and the redirects in the answers.
+"""Convert a recording to a journey: a user's requests, step by step, and the redirects in the answers.
 
-Paths contain names in braces, such as ``/orders/{id1}/``, for values that come from an earlier answer.
+Paths contain names in braces, such as ``/orders/{id1}/``, for values that come from an earlier answer. We don't use
+har2locust 0.9, because it replays recorded tokens, ids and secrets, although answers contain new values.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import re
-from collections.abc import Sequence
-from urllib.parse import urlsplit
+from collections import Counter
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, urlsplit
 
-from loadtests.workload.secrets import REPLACED
+from loadtests.errors import UserError, shown
+from loadtests.workload import redaction
+from loadtests.workload.recording import Recorded, Recording, left_out
 
-HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
 REDIRECTS = (301, 302, 303, 307, 308)
-# A part of a path that identifies an object: a number, a UUID, or mixed letters and digits.
-_ID = re.compile(r"\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{6,}", re.IGNORECASE)
+METHODS = ("GET", "POST")
+PAUSED_S = 1.0  # if at least this time passes between two requests, the user was reading or typing
+FIRST_ERROR = 400
+URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+# A part of a path or query that identifies an object or is secret: a number, or mixed letters and digits.
+_ID = re.compile(r"\d+|(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{6,}")
+_PART = re.compile(r"[^/?&=]+")
+_PASSWORD = re.compile(r"passw|passphrase|passcode|pwd", re.I)
+_CSRF = re.compile(r"csrf|xsrf", re.I)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,65 +61,78 @@ class WalkedStep:
         return urlsplit(self.path).path
 
 
-@dataclasses.dataclass(frozen=True)
-class WalkedJourney:
-    """The steps of a journey, and remarks on the recorded requests that were used or left out."""
+def to_steps(recording: Recording, where: str) -> tuple[list[WalkedStep], list[str]]:
+    """Return the steps of a journey, and remarks on the recorded requests that were used or left out.
 
-    steps: tuple[WalkedStep, ...]
-    remarks: tuple[str, ...]
+    The journey doesn't contain cookies, passwords or other secrets: each user has separate cookies, tokens come from
+    the previous page, and users log in before the journey (``run --login``). Identifiers in redirects become names in
+    braces, because the next user receives other identifiers.
 
+    Args:
+        recording: The recording.
+        where: The name of the file, for messages.
 
-def holes(path: str) -> list[str]:
-    """Return the names in braces in a path."""
-    return HOLE.findall(path)
-
-
-def following(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """Mark the steps that follow the redirect of the previous step. Users don't think before such steps."""
-    found: list[WalkedStep] = []
-    for step in steps:
-        last = found[-1] if found else None
-        led = last is not None and last.redirected and step.method == "GET" and last.leads_to == step.path
-        found.append(dataclasses.replace(step, follows=led, thinks=step.thinks and not led))
-    return found
-
-
-def with_secrets_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """Replace the redacted parts of redirects with variables whose values come from the answers.
-
-    These parts may be secrets that differ in each visit.
+    Raises:
+        UserError: If no request becomes a step.
     """
-    named: dict[str, str] = {}
-    found = []
-    for step in steps:
-        path = named.get(step.path, step.path)
-        if REPLACED in step.leads_to and step.leads_to not in named:
-            first, *rest = step.leads_to.split(REPLACED)
-            names = itertools.count(1 + sum(map(len, map(holes, named.values()))))
-            named[step.leads_to] = first + "".join(f"{{secret{next(names)}}}{part}" for part in rest)
-        found.append(dataclasses.replace(step, path=path, leads_to=named.get(step.leads_to, step.leads_to)))
-    return found
-
-
-def with_ids_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """Replace identifiers from answers with names in braces, because the next user receives other identifiers."""
-    names: dict[str, str] = {}
+    logins = {route(one) for one in recording.requests if any(_PASSWORD.search(name) for name, _ in fields_of(one))}
+    left: Counter[str] = Counter()
     known: set[str] = set()
-    found = []
-    for step in steps:
-        known |= set(_parts(step.path))
-        path = _named(step.path, names)
-        for part in _parts(step.leads_to):
+    names: dict[str, str] = {}
+    steps: list[WalkedStep] = []
+    before = None
+    for one in sorted(recording.requests, key=lambda one: one.at):
+        if (why := _no_step(one, logins)) is not None:
+            left[why] += 1
+            continue
+        path = _named(one.path, names)
+        known |= set(_PART.findall(one.path))
+        for part in _PART.findall(one.location):
             if part not in known and part not in names and _ID.fullmatch(part):
                 names[part] = f"id{len(names) + 1}"
-        found.append(dataclasses.replace(step, path=path, leads_to=_named(step.leads_to, names)))
-    return found
+        leads_to = _named(one.location, names)
+        follows = bool(steps and steps[-1].redirected and one.method == "GET" and steps[-1].leads_to == path)
+        paused = before is not None and one.at - before.at >= PAUSED_S
+        fields = tuple(redaction.field(*pair) for pair in fields_of(one) if not _CSRF.search(pair[0]))
+        steps.append(WalkedStep(one.method, path, one.status, fields, leads_to, paused and not follows, follows))
+        before = one
+    remarks = [*recording.remarks, *left_out(left)]
+    if not steps:
+        raise UserError("; ".join([f"{where}: contains no step of a journey", *remarks]))
+    return steps, remarks
 
 
-def _parts(path: str) -> list[str]:
-    return [part for part in path.partition("?")[0].split("/") if part]
+def route(one: Recorded) -> str:
+    return one.path.partition("?")[0]
+
+
+def _no_step(one: Recorded, logins: Iterable[str]) -> str | None:
+    """Return why a request doesn't become a step, for a remark of ``left_out``. If it becomes a step, return None."""
+    if one.method not in METHODS:
+        return "with a method except GET and POST"
+    if one.method == "GET" and redaction.ASSET.fullmatch(route(one)):
+        return "for static files"
+    if route(one) in logins:
+        path = shown(route(one))
+        return f"that sign in, at {path}, because their password isn't kept. Log users in with run --login {path}"
+    if one.status >= FIRST_ERROR:
+        return f"with the status {one.status}"
+    if one.body and not one.content_type.startswith((URLENCODED, MULTIPART)):
+        return "whose body isn't a form; write it by hand"
+    return None
+
+
+def fields_of(one: Recorded) -> list[tuple[str, str]]:
+    """Return the fields of a form, without its files."""
+    body = one.body or b""
+    if one.content_type.startswith(URLENCODED):
+        return parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
+    if not one.content_type.startswith(MULTIPART):
+        return []
+    text = body.decode(errors="replace")
+    return [(part["name"], part["value"]) for part in redaction.PART.finditer(text)]
 
 
 def _named(path: str, names: dict[str, str]) -> str:
-    path, mark, query = path.partition("?")
-    return "/".join(f"{{{names[part]}}}" if part in names else part for part in path.split("/")) + mark + query
+    """Return a path without secrets, and with names in braces for the identifiers from answers."""
+    return redaction.path(_PART.sub(lambda part: f"{{{names[part[0]]}}}" if part[0] in names else part[0], path))

@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +173,23 @@ class Request:
         return dataclasses.replace(msgspec.convert({**left, "body": None}, cls), body=body)
 
 
+def header_pairs(headers: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Split the values of the option ``--header``, such as ``X-Token: abc``.
+
+    Raises:
+        UserError: If a header isn't valid. The message doesn't contain a header without a colon, because it may be a
+            password.
+    """
+    parts = [header.partition(":") for header in headers]
+    if not all(colon for _, colon, _ in parts):
+        raise UserError("--header: write a name, a colon and a value: 'X-Token: abc'")
+    pairs = tuple((name.strip(), value.strip()) for name, _, value in parts)
+    try:
+        return Request("header", headers=pairs).headers
+    except UserError as error:
+        raise UserError(f"--header: {str(error).removeprefix('headers: ')}") from None
+
+
 def encoded(body: bytes | None) -> dict[str, str]:
     """Return a body for a text file: ``body`` if it is UTF-8, or else ``body_base64``."""
     if body is None:
@@ -250,7 +267,3 @@ class Replay:
     def rate(self) -> float:
         """The mean rate, in requests per second."""
         return len(self.sends) / self.duration_s
-
-    def until(self, duration_s: float) -> tuple[tuple[float, int], ...]:
-        """Return the sends that are due before ``duration_s``."""
-        return tuple(send for send in self.sends if send[0] < duration_s)

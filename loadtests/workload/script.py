@@ -71,16 +71,6 @@ class Script:
         """Whether a message contains the room."""
         return any(ROOM in text for _, text in self._texts())
 
-    def of_room(self, room: str) -> Script:
-        """Return the messages for a room, with the name of the room instead of ``$ROOM``."""
-        return dataclasses.replace(
-            self,
-            send=self.send.replace(ROOM, room),
-            first=tuple(text.replace(ROOM, room) for text in self.first),
-            match=self.match.replace(ROOM, room),
-            ready=self.ready.replace(ROOM, room),
-        )
-
 
 def _require_json(option: str, text: str) -> None:
     """Check a text that starts like JSON.

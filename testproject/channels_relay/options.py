@@ -18,9 +18,6 @@ class Options:
     layer: str = "default"
     """The name of the channel layer in CHANNEL_LAYERS."""
 
-    application: str | None = None
-    """Dotted path of the ASGI application that workers run. By default, workers run Django's handler."""
-
     def __post_init__(self) -> None:
         if not isinstance(self.timeout, (int, float)) or self.timeout <= 0:
             raise ImproperlyConfigured(f"CHANNELS_RELAY: timeout must be seconds above 0, not {self.timeout!r}")

@@ -8,10 +8,6 @@ def error(request: HttpRequest) -> HttpResponse:
     raise RuntimeError("raised on purpose by the endpoint /error/")
 
 
-async def error_async(request: HttpRequest) -> HttpResponse:
-    raise RuntimeError("raised on purpose by the endpoint /error/async/")
-
-
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the reason for a 400 as text. The page of Django's own handler doesn't contain the reason."""
     return HttpResponseBadRequest(f"{exception}\n", content_type="text/plain")

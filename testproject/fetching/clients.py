@@ -37,9 +37,6 @@ class ThreadClient(Protocol):
             FetchError: If the fetch fails: Exhausted, NotInTime or Failed.
         """
 
-    def close(self) -> None:
-        """Close all connections."""
-
 
 class LoopClient(Protocol):
     """Fetch from the coroutines of an event loop. A cancelled fetch closes its connection."""
@@ -89,19 +86,6 @@ async def of_loop(lasting: bool) -> AsyncIterator[LoopClient]:
     if loop not in _of_loops:
         _of_loops[loop] = _made(OF_LOOPS, "asynchronous")
     yield _of_loops[loop]
-
-
-def close() -> None:
-    """Close the client of the threads. The next fetch creates another client."""
-    with _making:
-        while _of_threads:
-            _of_threads.pop().close()
-
-
-async def aclose() -> None:
-    """Close the client of this event loop."""
-    if (client := _of_loops.pop(asyncio.get_running_loop(), None)) is not None:
-        await client.aclose()
 
 
 def _made(modules: dict[str, str], kind: str):

@@ -42,9 +42,13 @@ class Shown:
         self.pid = 0
         self.memory: mmap.mmap | bytearray = bytearray(NUMBERS.size)
 
+    def is_new(self) -> bool:
+        """Return whether this process hasn't written any numbers, because it is new or has just forked."""
+        return self.pid != os.getpid()
+
     def show(self, first: int, second: int) -> None:
         """Write the numbers."""
-        if self.pid != os.getpid():  # at the first call, or after a fork
+        if self.is_new():
             self._open()
         NUMBERS.pack_into(self.memory, 0, first, second)
 

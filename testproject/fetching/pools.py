@@ -31,8 +31,3 @@ class Pools(Generic[T]):
             yield counted
         finally:
             self._gauge.left(counted)
-
-    def close(self) -> None:
-        """Close the connections of a client for threads."""
-        for counted in self.all:
-            counted.pool.close()

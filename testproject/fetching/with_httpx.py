@@ -1,5 +1,8 @@
 """Fetch with HTTPX from threads. At each request and answer, httpcore searches its pool under a lock."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import httpx
 
 from fetching.pools import IDLE_S, Pools
@@ -27,6 +30,19 @@ def fetched(response: httpx.Response) -> Fetched:
     return Fetched(response.status_code, response.headers.get("Content-Type", ""), response.content)
 
 
+@contextmanager
+def converted_errors() -> Iterator[None]:
+    """Convert the exceptions of HTTPX to the errors of a fetch."""
+    try:
+        yield
+    except httpx.PoolTimeout:
+        raise Exhausted from None
+    except httpx.TimeoutException:
+        raise NotInTime from None
+    except httpx.HTTPError as error:
+        raise Failed from error
+
+
 class Client(Pools[httpx.Client]):
     """See fetching.clients.ThreadClient."""
 
@@ -34,12 +50,5 @@ class Client(Pools[httpx.Client]):
         return httpx.Client(**options(wanted))
 
     def fetch(self) -> Fetched:
-        with self.one() as counted:
-            try:
-                return fetched(counted.pool.get(self.url))
-            except httpx.PoolTimeout:
-                raise Exhausted from None
-            except httpx.TimeoutException:
-                raise NotInTime from None
-            except httpx.HTTPError as error:
-                raise Failed from error
+        with self.one() as counted, converted_errors():
+            return fetched(counted.pool.get(self.url))

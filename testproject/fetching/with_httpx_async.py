@@ -3,8 +3,8 @@
 import httpx
 
 from fetching.pools import Pools
-from fetching.results import Exhausted, Failed, Fetched, NotInTime
-from fetching.with_httpx import fetched, options
+from fetching.results import Fetched
+from fetching.with_httpx import converted_errors, fetched, options
 
 
 class Client(Pools[httpx.AsyncClient]):
@@ -14,15 +14,8 @@ class Client(Pools[httpx.AsyncClient]):
         return httpx.AsyncClient(**options(wanted))
 
     async def fetch(self) -> Fetched:
-        with self.one() as counted:
-            try:
-                return fetched(await counted.pool.get(self.url))
-            except httpx.PoolTimeout:
-                raise Exhausted from None
-            except httpx.TimeoutException:
-                raise NotInTime from None
-            except httpx.HTTPError as error:
-                raise Failed from error
+        with self.one() as counted, converted_errors():
+            return fetched(await counted.pool.get(self.url))
 
     async def aclose(self) -> None:
         for counted in self.all:

@@ -3,14 +3,11 @@
 The questionnaire confirms an answer only after the store has saved it.
 """
 
-import contextlib
 import functools
 import logging
-from collections.abc import Iterator
 
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase, UpdateError
-from django.core.exceptions import SuspiciousOperation
 from django.db import DatabaseError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -63,21 +60,6 @@ def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
     response = render(request, "questionnaire/unavailable.html", status=503)
     response.headers["Retry-After"] = str(AGAIN_AFTER_S)
     return response
-
-
-@contextlib.contextmanager
-def put_up_with() -> Iterator[None]:
-    """Suppress errors while a new sign-in deletes the previous session.
-
-    The store can fail, which is logged. The cookie can also come from another store and contain a key that is invalid
-    in this store.
-    """
-    try:
-        yield
-    except SuspiciousOperation:
-        pass
-    except of_store() as error:
-        _log(error)
 
 
 def _log(error: Exception) -> None:

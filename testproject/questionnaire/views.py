@@ -7,12 +7,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.backends.base import UpdateError
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from questionnaire import failures, pages, tokens, used
 from questionnaire.state import State
-from questionnaire.turns import turn
 
 
 def answering(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -54,7 +54,7 @@ def session(request: HttpRequest) -> HttpResponse:
     except tokens.Refused as refusal:
         signed_in.delete()  # the previous session is kept
         return pages.refused(request, str(refusal))
-    with failures.put_up_with():
+    with contextlib.suppress(SuspiciousOperation):  # the cookie of another store can contain an invalid key
         request.session.delete()
     request.session = signed_in
     response = pages.to("introduction")
@@ -67,21 +67,20 @@ def session(request: HttpRequest) -> HttpResponse:
 def step(request: HttpRequest, step: str, page: str = "") -> HttpResponse:
     """Handle a step of the questionnaire."""
     cookie = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
-    with turn(cookie) if cookie and request.method == "POST" else contextlib.nullcontext():
-        state = pages.state_of(request.session.get(pages.BLOB))
-        if state is None:
-            # If the store is down, `exists` raises the store's exception.
-            if cookie and failures.may_hide(request.session) and request.session.exists(cookie):
-                raise OSError(failures.UNREAD)
-            return pages.to("signed-out")
-        outcome = pages.outcome(request, step, page, state)
-        response = pages.answered(request, outcome)
-        if outcome.state is not None:
-            request.session[pages.BLOB] = pages.blob_of(outcome.state)
-            request.session.save()
-            pages.saved(request, response, request.session.get_expiry_age())
-        if outcome.over:
-            request.session.flush()
+    state = pages.state_of(request.session.get(pages.BLOB))
+    if state is None:
+        # If the store is down, `exists` raises the store's exception.
+        if cookie and failures.may_hide(request.session) and request.session.exists(cookie):
+            raise OSError(failures.UNREAD)
+        return pages.to("signed-out")
+    outcome = pages.outcome(request, step, page, state)
+    response = pages.answered(request, outcome)
+    if outcome.state is not None:
+        request.session[pages.BLOB] = pages.blob_of(outcome.state)
+        request.session.save()
+        pages.saved(request, response, request.session.get_expiry_age())
+    if outcome.over:
+        request.session.flush()
     return response
 
 

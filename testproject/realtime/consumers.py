@@ -1,8 +1,7 @@
-"""Implement an echo, rooms and publishing with each of Channels' kinds of consumers."""
+"""Implement an echo, rooms and publishing with Channels' asynchronous consumers."""
 
-from asgiref.sync import async_to_sync
 from channels.exceptions import ChannelFull
-from channels.generic.websocket import AsyncJsonWebsocketConsumer, AsyncWebsocketConsumer, WebsocketConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer
 
 from .words import FULL, JOINED, OK, SUBPROTOCOL
 
@@ -54,68 +53,6 @@ class Publish(AsyncWebsocketConsumer):
             await self.send(FULL)
         else:
             await self.send(OK)
-
-
-class SyncEcho(WebsocketConsumer):
-    def connect(self):
-        self.accept(subprotocol(self.scope))
-
-    def receive(self, text_data=None, bytes_data=None):
-        self.send(text_data=text_data, bytes_data=bytes_data)
-
-
-class SyncRoom(WebsocketConsumer):
-    def connect(self):
-        async_to_sync(self.channel_layer.group_add)(group(self.scope), self.channel_name)
-        self.accept(subprotocol(self.scope))
-        self.send(JOINED)
-
-    def disconnect(self, code):
-        async_to_sync(self.channel_layer.group_discard)(group(self.scope), self.channel_name)
-
-    def room_message(self, event):
-        self.send(event["text"])
-
-
-class SyncPublish(WebsocketConsumer):
-    def connect(self):
-        self.accept(subprotocol(self.scope))
-
-    def receive(self, text_data=None, bytes_data=None):
-        try:
-            async_to_sync(self.channel_layer.group_send)(group(self.scope), message(text_data))
-        except ChannelFull:
-            self.send(FULL)
-        else:
-            self.send(OK)
-
-
-class JsonEcho(AsyncJsonWebsocketConsumer):
-    async def receive_json(self, content):
-        await self.send_json(content)
-
-
-class JsonRoom(AsyncJsonWebsocketConsumer):
-    async def connect(self):
-        await self.channel_layer.group_add(group(self.scope), self.channel_name)
-        await self.accept()
-        await self.send_json(JOINED)
-
-    async def disconnect(self, code):
-        await self.channel_layer.group_discard(group(self.scope), self.channel_name)
-
-    async def room_message(self, event):
-        await self.send_json(event["text"])
-
-
-class JsonPublish(AsyncJsonWebsocketConsumer):
-    async def receive_json(self, content):
-        try:
-            await self.channel_layer.group_send(group(self.scope), message(content))
-        except ChannelFull:
-            await self.send_json(FULL)
-        else:
-            await self.send_json(OK)
 
 
 class Refused(AsyncWebsocketConsumer):

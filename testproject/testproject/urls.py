@@ -33,7 +33,6 @@ urlpatterns = [
     path("events/ended", events.ended),
     EitherPattern("either/events", events.events, events.events_async),
     path("error/", errors.error),
-    path("error/async/", errors.error_async),
     path("json", hello.json),
     path("async/json", hello.json_async),
     path("plaintext", hello.plaintext),

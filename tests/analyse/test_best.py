@@ -5,8 +5,8 @@ from math import log
 
 import pytest
 
-from loadtests.analyse.best import places, ranked
-from tools.simulation import sweeps_and_searches
+from loadtests.analyse.best import places
+from tools.simulation import sweeps
 
 
 def samples(speeds, blocks=4, noise=0.01):
@@ -56,17 +56,9 @@ def test_indistinguishable_cells_are_all_kept(given, worst):
     assert {(place.may_be_best, place.worst) for place in found} == {(True, worst)}
 
 
-def test_cells_are_ranked_by_estimate():
-    given = samples({"a": 100.0, "b": 120.0, "c": 60.0, "d": 80.0})
-    del given["d"][0], given["d"][1]
-    assert ranked({**given, "e": {}}, more_is_better=True) == ["b", "a", "d", "c"]
-    assert ranked(given, more_is_better=False) == ["c", "d", "a", "b"]
-    assert ranked({}, more_is_better=True) == []
-
-
 @pytest.mark.parametrize(
     "noise", ["normal", "heavy tails", "slow mode", "drifting machine", "one bad block", "one noisy setup"]
 )
 @pytest.mark.parametrize("blocks", [2, 4])
 def test_truly_best_cell_is_rarely_dropped(noise, blocks):
-    assert sweeps_and_searches.swept(noise, 8, blocks, repetitions=100, seed=2).lost <= 0.09
+    assert sweeps.swept(noise, 8, blocks, repetitions=100, seed=2).lost <= 0.09

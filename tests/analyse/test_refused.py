@@ -21,7 +21,6 @@ MAYBE = "If the application limits requests, switch its limit off"
         ("status 503 instead of 200", 0, f"the application answered 503 instead of 200 to 40 of 60 requests. {MAYBE}"),
         ("status 503 instead of 200", 20, ""),
         ("GET /a/: 429 instead of 200", 20, f"429 instead of 200 to 40 of 60 requests, first to GET /a/. {LIMIT}"),
-        ("POST add: the answer redirects to /a/ instead of /b/", 0, ""),
     ],
 )
 def test_refused_requests_are_counted(a_result, example, ok, says):

@@ -3,7 +3,6 @@
 import dataclasses
 import io
 import json
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -42,12 +41,11 @@ def against(build_run):
     return compared
 
 
-@pytest.mark.parametrize("blocks", [1, 2, 6])
-def test_run_is_equivalent_to_itself(build_run, blocks):
-    path = build_run(labels=LABELS, blocks=blocks, aa=True).path
+def test_run_has_no_differences_to_itself(build_run):
+    path = build_run(labels=LABELS, blocks=6, aa=True).path
     found = compare_sides(path, path)
     assert len(found.rows) == len(LABELS) * 5  # three metrics of the test latency and two of the test throughput
-    assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
+    assert {row.comparison.ratio for row in found.rows} == {1.0}
     assert found.differences == []
     assert found.one_machine
 
@@ -83,14 +81,9 @@ def test_baseline_copy_sets_the_noise_floor(build_run):
     assert {row.label for row in found.rows} == {"daphne"}  # the baseline's copy isn't a candidate
 
 
-def test_invalid_trials_are_not_compared(against):
-    found = against(invalid=(("daphne", "latency", 2), ("daphne", "latency", 3)))
-    assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
-
-
 def test_run_without_valid_trials_fails(against):
     found = against("slower>5%", lost=tuple(("daphne", "latency", block) for block in range(1, 7)))
-    why = "no valid trial in B"
+    why = "no valid value in B"
     assert {row.missing for row in found.rows if (row.label, row.test) == ("daphne", "latency")} == {why}
     assert f"can't be checked: daphne in latency, p50 response time: {why}" in found.failure
     assert why in printed(found)
@@ -116,23 +109,16 @@ def test_differences_between_runs_are_listed(against, build_run):
     entries = tuple(Entry(label, label, {"WORKERS": "2"}) for label in LABELS)
     found = against(study={"delta": 0.05, "entries": entries}, record=record)
     differ = {(one.kind, one.what): (one.before, one.after) for one in found.differences}
-    file = "(supervisor file e3b0c442)"  # an empty file
     assert differ == {
-        ("machine", "kernel"): ("Linux 6.1.0", "Linux 6.12.0"),
+        ("machine", "servers kernel"): ("Linux 6.1.0", "Linux 6.12.0"),
         ("version", "python"): ("CPython 3.11.2", "CPython 3.13.1"),
-        ("package", "Django"): ("5.2.19", "5.2.20"),
-        ("git", "revision"): ("0123456789ab", "ffffffffffff with changes of 2026-11-21T07:30:00+00:00"),
+        ("version", "packages Django"): ("5.2.19", "5.2.20"),
+        ("git", "revision"): (known.git.revision, f"{'f' * 40} with changes of 2026-11-21T07:30:00+00:00"),
         ("knob", "WORKERS"): ("1", "2"),
-        ("setup", "gunicorn"): (f"gunicorn {file}", f"gunicorn WORKERS=2 {file}"),
-        ("setup", "daphne"): (f"daphne {file}", f"daphne WORKERS=2 {file}"),
-        ("setup", "uvicorn"): (f"uvicorn {file}", f"uvicorn WORKERS=2 {file}"),
+        **{("setup", f"{label} WORKERS"): (None, "2") for label in LABELS},
         ("study", "delta"): ("0.03", "0.05"),
     }
     assert found.one_machine  # the kernel, the clock rate and the memory can change on one machine
-    text = printed(found)
-    assert "Linux 6.12.0" in text
-    assert "5.2.20" in text
-    assert "\x1b" not in text
 
 
 def test_different_machines_are_reported(against, build_run):
@@ -142,19 +128,10 @@ def test_different_machines_are_reported(against, build_run):
     assert "The machines differ" in printed(found)
 
 
-def test_different_client_machines_are_reported(against, build_run, other_host):
-    found = against(record={"servers": other_host})
-    assert not found.one_machine
-    assert "on two machines" in printed(found)
-    paths = [build_run(labels=LABELS, name=name, record={"servers": other_host}).path for name in ("third", "fourth")]
-    assert compare_sides(*paths).one_machine
-
-
 def test_tests_with_different_rates_are_omitted(against):
     found = against(labels=LABELS[:2], tests=(known_test("latency").at_rate(500.0), "throughput"))
     assert {row.test for row in found.rows} == {"throughput"}
-    rates = "at 300 and 500 requests/s; repeat the second run with --rate 300"
-    differs = f"test latency: not the same in both runs ({rates})"
+    differs = "test latency: not the same in both runs"
     assert found.left_out == ["setup uvicorn: only in one of the runs", differs]
     assert f"Not compared: {differs}." in printed(found)
 
@@ -172,8 +149,8 @@ def test_open_interval_is_null_in_json(build_run):
     ("shape", "setups", "says"),
     [
         ({"labels": ("daphne",)}, "gunicorn", "unknown setup in second 'gunicorn'. "),
-        ({"labels": ("uvicorn",)}, "", "no setup in common: gunicorn against uvicorn"),
-        ({"tests": ("throughput",)}, "", "no test in common: latency .* against throughput"),
+        ({"labels": ("uvicorn",)}, "", "no setup in common: setup gunicorn: only in one of the runs; setup uvicorn"),
+        ({"tests": ("throughput",)}, "", "no test in common: test latency: not the same in both runs; test throughput"),
         ({"blocks": 0}, "", "nothing can be compared"),
     ],
 )
@@ -181,12 +158,3 @@ def test_runs_without_common_data_are_refused(build_run, shape, setups, says):
     first = {"labels": ("gunicorn",), "tests": ("latency",)}
     with pytest.raises(UserError, match=says):
         compare_sides(build_run(**first).path, build_run(**{**first, **shape}, name="second").path, setups)
-
-
-def test_equal_folder_names_are_distinguished(run_builder, tmp_path: Path):
-    paths = []
-    for folder in ("here", "there"):
-        (tmp_path / folder).mkdir()
-        paths.append(run_builder(tmp_path / folder)(labels=LABELS).path)
-    found = compare_sides(*paths)
-    assert (found.before, found.after) == tuple(map(str, paths))

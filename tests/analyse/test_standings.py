@@ -115,7 +115,6 @@ def test_failing_setup_is_never_faster(build_run):
     ("backlog", "planned", "piles_up"),
     [
         ([100, 95, 110, 98, 102, 97], 3000, True),  # 100 of the 500 requests in each slice stay unanswered
-        ([8, 7, 9, 8, 6, 8], 3000, True),
         ([2, -3, 4, -1, 0, 1], 3000, False),
         ([40, -38, 45, -30, 2, -5], 3000, False),  # bursts without growth
         ([0, 0, 0, 0, 0, 90], 3000, False),  # a single stall
@@ -165,7 +164,6 @@ UNCONNECTED = "1.0% of its connections refused or lost"
         # A setup is never slower than a baseline that loses messages.
         (delivering({"uvicorn": 0.2}, {"daphne": 2.0}), "", Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE),
         (disconnecting(refused=10, lost=0), UNCONNECTED, Verdict.INCONCLUSIVE, Verdict.EQUIVALENT),
-        (disconnecting(refused=0, lost=10), UNCONNECTED, Verdict.INCONCLUSIVE, Verdict.EQUIVALENT),
         (behind, f"{CANNOT_DELIVER} 12: {PILING}", Verdict.CANNOT_SUSTAIN, Verdict.EQUIVALENT),
         (failing_and_losing, f"{CANNOT_DELIVER} 2,845: {BOTH}", Verdict.CANNOT_SUSTAIN, Verdict.EQUIVALENT),
     ],
@@ -207,20 +205,6 @@ def test_high_percentiles_need_enough_messages(losing):
     assert found.estimate("uvicorn", "broadcast", "lag_p50_ms").value == pytest.approx(4.0, rel=0.02)
     assert found.estimate("uvicorn", "broadcast", "lag_p99_ms") is None
     assert why_unknown(found, "uvicorn", conversing("broadcast"), LAG_P99) == "too few messages to know"
-
-
-def test_comparison_shows_lost_deliveries(build_run):
-    shape = {"labels": THREE, "blocks": 6, "tests": (conversing("broadcast"),)}
-    before = build_run(**shape, change=delivering()).path
-    later = {"name": "after", "record": {"created": "2026-11-22T07:30:00+00:00"}}
-    after = build_run(**shape, **later, change=delivering(missing={"daphne": 0.03})).path
-    for rule, fails in (("slower>50%", True), ("failures>1%", True), ("failures>5%", False), ("failures", True)):
-        compared = compare_sides(before, after, rule=rule)
-        assert ("daphne in broadcast, 3.00% of the deliveries are missing" in compared.failure) is fails, rule
-        assert bool(compared.failure) is fails
-    rows = {(row["setup"], row["metric"]): row for row in compared.to_json()["comparisons"]}
-    lag = rows["daphne", "lag_p50_ms"]
-    assert (lag["verdict"], lag["lost"]) == ("loses", {"before": 0.0, "after": 0.03})
 
 
 def test_connection_memory_excludes_memory_at_rest(losing):

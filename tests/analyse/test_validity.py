@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from loadtests.analyse import readings
-from loadtests.analyse.reasons import Reason, Severity, is_setups_own
+from loadtests.analyse.reasons import Reason, is_setups_own
 from loadtests.analyse.validity import differing, judge
 from loadtests.measure.capacity import generator_evidence
 from loadtests.plan.metrics import P50, P99
@@ -36,11 +36,6 @@ def reasons(**seen):
     return [flag.reason for flag in judge(dataclasses.replace(QUIET, **seen))]
 
 
-def redis(*seen):
-    """Return the keyword argument for Evidence that contains these conditions of the Redis service's machine."""
-    return {"other_hosts": (HostConditions("ssh://redis", False, *seen),)}
-
-
 @pytest.mark.parametrize(
     "evidence",
     [
@@ -66,10 +61,6 @@ def test_undisturbed_trial_has_no_flags(evidence):
         ({"other_load": 0.3}, "cores_taken"),
         ({"other_load": 0.11}, "cores_disturbed"),
         ({"frequency_change": -0.05}, "frequency_changed"),
-        (redis(0.3, 0), "service_taken"),
-        (redis(0.11, 0), "machine_disturbed"),
-        (redis(0.0, 1), "service_swapped"),
-        (redis(0.0, 0, 0.05), "frequency_changed"),
         ({"other_hosts": (HostConditions("ssh://second", True, 0.9, 1, 0.5),)}, "machine_disturbed"),
         ({"shared_core": True}, "shared_core"),
         ({"recovered": False}, "did_not_recover"),
@@ -83,7 +74,7 @@ def test_single_problem_has_one_reason(seen, reason):
 
 def test_all_reasons_can_be_found():
     everything = Evidence(False, 2, 1, 1.0, 50.0, 2.0, 10, 5, 0, 1.0, 1, 0.5, 0.5, True, False, True, True)
-    everything = dataclasses.replace(everything, connection_lost=True, **redis(0.3, 1))
+    everything = dataclasses.replace(everything, connection_lost=True)
     strayed = Deliveries(9, 9, 0, 0, 0, {**NOTHING, "p50": 2.0, "p99": 4.0}, stray=1)
     clients = tuple(Generator(1.0, 1.0, 9.0, p50_ms=p50, ok=500, planned=500) for p50 in (2.0, 9.0))
     walk = walked(200.0, 100.0, late_ms=5.0)
@@ -95,14 +86,9 @@ def test_all_reasons_can_be_found():
 
 def test_disturbed_machine_is_named():
     here, there = HostConditions("", True, 0.3, 2, -0.04), HostConditions("ssh://second", True, 0.11, 0)
-    quiet, redis = HostConditions("ssh://third", True, 0.0, 0), HostConditions("ssh://redis", False, 0.4, 3, -0.04)
-    hosts = (here, there, quiet, redis)
-    found = {flag.reason: flag.sentence for flag in judge(dataclasses.replace(QUIET, other_hosts=hosts))}
-    assert set(found) == {"service_taken", "service_swapped", "machine_disturbed", "frequency_changed"}
-    assert "(40% on ssh://redis)" in found["service_taken"]
-    assert "(3 pages on ssh://redis)" in found["service_swapped"]
-    assert "(-4% on ssh://redis)" in found["frequency_changed"]
-    assert "(30% on the machine that generated the load and 11% on ssh://second)" in found["machine_disturbed"]
+    hosts = (here, there, HostConditions("ssh://third", True, 0.0, 0))
+    [flag] = judge(dataclasses.replace(QUIET, other_hosts=hosts))
+    assert "(30% on the machine that generated the load and 11% on ssh://second)" in flag.sentence
 
 
 def test_stray_deliveries_have_a_separate_reason():
@@ -143,21 +129,6 @@ def test_scheduling_delay_is_judged_per_percentile(late, expected):
     assert [flag.reason for flag in judge(QUIET, measured(*late))] == expected
 
 
-def test_flag_shows_scheduling_delay_per_percentile():
-    [flag] = judge(QUIET, measured(0.6, 1.5))
-    assert "(30% of p50 and 38% of p99)" in flag.sentence
-
-
-@pytest.mark.parametrize("reason", list(Reason), ids=lambda reason: reason.name)
-def test_each_reason_has_a_remedy(reason):
-    flag = reason.flag("42")
-    assert flag.severity in {severity.value for severity in Severity}
-    assert flag.invalid is (reason.severity is Severity.INVALID)
-    assert "(42)" in flag.sentence
-    assert flag.sentence.endswith(".")
-    assert len(reason.remedy.split()) > 4
-
-
 def walked(expected_per_s, ended_per_s, late_ms=0.0):
     """Return the result of simulated users, with these expected and measured numbers of requests per second."""
     journeys = Journeys(64, None, 10, 0, 0, 0, dict(NOTHING), (), 700.0, 15.0, ended_per_s, expected_per_s)
@@ -177,14 +148,10 @@ SEEN = Generator(1.0, 10.0, 50.0, p50_ms=4.0, ok=500, planned=500)
     ("others", "says"),
     [
         ([], []),
-        ([{}], []),
         ([{"p50_ms": 4.9}], []),  # differs by less than a quarter, and by less than 1 ms
-        ([{"p50_ms": 4.2}, {"p50_ms": 3.9}], []),  # different networks can cause such differences
         ([{"p50_ms": 5.2}], ["p50 from 4.00 to 5.20 ms"]),
         ([{"p50_ms": 40.0, "planned": 99}], []),  # too few requests for a comparison
-        ([{"p50_ms": None}], []),
         ([{"ok": 350}], ["successful answers: 70% to 100%"]),
-        ([{"ok": 400}], []),
     ],
 )
 def test_differing_clients_make_trial_invalid(others, says):
@@ -221,26 +188,12 @@ def test_uncharged_processes_are_not_in_totals(trial):
     assert "postgres_cpu_ms_per_request" not in known
 
 
-def test_charged_roles_precede_uncharged_roles(trial):
-    assert readings.roles([trial]) == ["web"]
-    assert readings.roles([trial], charged=False) == ["postgres"]
-    names = [metric.name for metric in readings.every(["web"], ["postgres"])]
-    start = names.index("cpu_ms_per_request")
-    assert names[start + 1 : start + 3] == ["web_cpu_ms_per_request", "postgres_uncharged_cpu_ms_per_request"]
-
-
 def test_percentiles_cover_all_requests(trial):
     failed = failing("gunicorn", share=0.02, times=1.0)("gunicorn", "latency", 1, trial.result)
     known = values(dataclasses.replace(trial, result=failed))
     assert known["p99_ms"] == inf  # 2% of the requests got no answer
     assert known["p50_ms"] > values(trial)["p50_ms"]  # p50 counts the failed requests as well
     assert known["p90_ms"] == pytest.approx(values(trial)["p95_ms"], rel=0.01)
-
-
-def test_failures_without_histogram_hide_percentiles(trial):
-    known = values(of(trial, ok=2700, errors={"timeout": 300}, histograms={}))
-    assert "p50_ms" not in known
-    assert known["p99_ms"] == inf
 
 
 def test_unanswered_requests_are_infinitely_slow(trial):

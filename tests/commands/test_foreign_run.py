@@ -55,45 +55,23 @@ NO_NAME = "Expected `str` matching regex"
     ("file", "path", "new", "says"),
     [
         (RUN, ("schema",), 7, "has schema 7. This version reads schema 5"),
-        (RUN, ("schema",), True, "has schema True"),
         (RUN, ("study", "tests", 0, "name"), UP, f"its study: {NO_NAME}"),
-        (RUN, ("study", "entries", 0, "label"), UP, f"its study: {NO_NAME}"),
         (RUN, ("study", "entries", 0, "env"), {"A=1; rm": "x"}, NO_NAME),
         (RUN, ("study", "name"), UP, f"its study: {NO_NAME}"),
-        (RUN, ("study", "entries"), [], "study.entries: must not be empty"),
-        (RUN, ("study", "entries", 0, "label"), "uvicorn", "study.entries: a value occurs twice"),
-        (RUN, ("study", "tests"), [], "study.tests: must not be empty"),
-        (RUN, ("study", "tests", 0, "rate"), 1e300, "Expected `float` <= "),
-        (RUN, ("study", "tests", 0, "requests"), [], "its study: latency: "),
+        (RUN, ("study", "entries"), [], "its study, its setups and its order contradict each other"),
+        (RUN, ("study", "tests", 0, "requests"), [], "its study: requests: must contain at least one"),
         (RUN, ("study", "tests", 0), as_json(REPLAY), "recorded: refers to a request that doesn't exist"),
-        (RUN, ("study", "tests", 1, "objective"), "fast", "objective: 'fast' is not a limit"),
         (RUN, ("study", "tests", 0, "kind"), "guess", "its study: unknown kind of test 'guess'"),
-        (RUN, ("study", "baseline"), "iis", "study.baseline: 'iis' is not among gunicorn, uvicorn"),
-        (RUN, ("setups",), {}, "setups: "),
-        (RUN, ("order", 0, "label"), "iis", "order: labels: 'iis' is not among gunicorn, uvicorn"),
-        (RUN, ("order", 0, "number"), 2, "order: numbers: a value occurs twice"),
+        (RUN, ("study", "baseline"), "iis", "contradict each other"),
         (RUN, ("git", "revision"), "HEAD; rm -rf /", NO_NAME),
         (RUN, ("knobs",), {"A B": "1"}, NO_NAME),
-        (RUN, ("machine",), {"a": [[[[[[[[[[[[1]]]]]]]]]]]]}, "values are nested more than 12 levels deep"),
-        (RUN, ("machine",), {"memory_mb": "much"}, "machine.memory_mb is not a number"),
-        (RUN, ("machine",), {"cores": 2**200}, "it contains a number with 201 bits"),
-        (RUN, ("versions",), {"packages": ["Django"]}, "versions.packages must contain a version for each name"),
         (RUN, ("study",), ..., "does not describe a run: it lacks 'study'"),
-        (RUN, ("study", "tests"), [1], "does not describe a run"),
-        (TRIAL, ("schema",), 7, "has schema 7. This version reads schema 5"),
         (TRIAL, ("label",), UP, NO_NAME),
-        (TRIAL, ("test",), UP, NO_NAME),
-        (TRIAL, ("label",), "iis", "number 1, iis in latency in block 1, isn't in the run's order"),
         (TRIAL, ("number",), 99, "isn't in the run's order"),
-        (TRIAL, ("attempt",), 2, "doesn't match the file's name"),
         (TRIAL, ("result", "rate"), 1e300, "Expected `float` <= "),
-        (TRIAL, ("result", "sent"), 10**30, "Expected `int`"),
-        (TRIAL, ("result", "latency_of"), "guess", NO_NAME),
-        (TRIAL, ("result", "response_time_ms", "p99"), ..., "Expected `object` of length >= 7"),
         (TRIAL, ("result", "histograms"), {"failed": "!"}, "result.histograms.failed: not an HDR histogram"),
         (TRIAL, ("processes", 0, "role"), "x\x1b", NO_NAME),
         (TRIAL, ("flags",), [{"reason": "a b", "severity": "invalid", "sentence": ""}], NO_NAME),
-        (TRIAL, ("flags",), [{"reason": "a", "severity": "odd", "sentence": ""}], NO_NAME),
     ],
 )
 def test_invalid_record_is_refused(run, refused, file, path, new, says):
@@ -121,30 +99,13 @@ def test_compression_bomb_is_refused():
     assert Histogram.decode(Histogram(3, 10**9, {0: 1}).encode()).total == 1
 
 
-WRITTEN = ("charts", "trials", "run.json", "index.rst", "report.html", "summary.csv", "charts/latency-latency.svg")
-
-
-@pytest.mark.parametrize(
-    ("inside", "target"),
-    [
-        *((inside, "outside") for inside in WRITTEN),
-        ("run.json", "nowhere"),
-        ("charts", "nowhere"),
-        ("trials", "itself"),
-    ],
-)
-def test_link_outside_the_folder_is_refused(run, refused, tmp_path, inside, target):
-    outside = tmp_path / "outside"
-    if inside in ("charts", "trials"):
-        outside.mkdir()
-    else:
-        outside.write_text("mine")
-    link = run / inside
-    link.parent.mkdir(exist_ok=True)
-    if link.exists():
-        link.rename(tmp_path / "moved")
-    link.symlink_to({"outside": outside, "nowhere": tmp_path / "nowhere", "itself": link}[target])
-    assert f"{inside} is a symbolic link to a place outside the run folder. Remove it" in refused()
+@pytest.mark.parametrize("inside", ["charts", "trials"])
+def test_link_to_another_folder_is_refused(run, refused, tmp_path, inside):
+    (tmp_path / "outside").mkdir()
+    if (run / inside).exists():
+        (run / inside).rename(tmp_path / "moved")
+    (run / inside).symlink_to(tmp_path / "outside")
+    assert f"{inside} is a symbolic link. Remove it" in refused()
 
 
 def test_run_folder_may_be_a_link(command, run, tmp_path):

@@ -11,11 +11,8 @@ from docutils.parsers.rst import Directive, directives
 from rich.console import Console
 
 from loadtests.commands.console import data, err, out, say
-from loadtests.formatting import printable
 from loadtests.records import Flag
 from loadtests.records.run.run_record import LeftOut, SetupRecord
-from loadtests.workload import Request, Workload
-from loadtests.workload.write import to_toml
 
 COMMANDS = "\x1b[31mred\x1b[0m\x1b]0;title\x07\x1b]8;;http://192.0.2.1\x1b\\link\x9b2J\x00\x08\r\u202e"
 MARKUP = ":smile: [/red] [bold]b[/bold] {x}"
@@ -117,16 +114,8 @@ def test_rst_page_contains_no_injected_directive(reported, monkeypatch):
     assert MARKUP in document.astext()
 
 
-def test_workload_comment_cannot_add_requests():
-    request = Request("a", "POST", body=f"{COMMANDS}{MARKUP}".encode())
-    text = to_toml(Workload((request,)), (f"From a\n[[requests]] {COMMANDS}",))
-    assert printable(text) == text
-    assert text.count("\n[[requests]]") == 1
-
-
 def test_pull_request_summary_escapes_text(run, build_run, command):
     other = build_run(**SHAPE, name="other").path
-    _, summary, _ = command("compare", run, other, "--format", "github")
+    _, summary, _ = command("compare", run, other, "--markdown")
     assert r"\<script\>alert" in summary
     assert not re.search(rf"(?<!\\)<script|(?<!\\)\*\*b|{OBEYED.pattern}", summary)
-    assert ET.fromstring(command("compare", run, other, "--format", "junit")[1].encode()) is not None

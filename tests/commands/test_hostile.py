@@ -86,9 +86,9 @@ FITTING = {
         for name, test in FULL["tests"].items()
     },
 }
-LOAD = ["--rate", "--duration", "--connections", "--timeout", "--method", "--header", "--body", "--engine", "--speed"]
+LOAD = ["--rate", "--duration", "--connections", "--timeout", "--method", "--header", "--body", "--engine"]
 RUN = [
-    "--seed", "--blocks", "--setups", "--precision", "--max-time", "--price", "--path", "--workload", "--host-header",
+    "--seed", "--blocks", "--setups", "--precision", "--max-time", "--path", "--workload", "--host-header",
     "--journey", "--login", "--login-user", "--login-accounts",
 ]  # fmt: skip
 
@@ -149,17 +149,9 @@ KINDS = {
 SHIPPED = [decode.read_toml(path) for path in sorted(STUDIES.glob("*.toml"))]
 
 
-def named(key, name, ending):
-    """Return a study with a test in which the value of ``key`` is a file name."""
-    kind, load = ("journey", {"users": 1}) if key == "journey" else ("latency", {"rate": 10})
-    return {**SMALL, "tests": {kind: {**load, "duration": "1s", key: name + ending}}}
-
-
-KEYS, ENDINGS = ("body_file", "workload", "journey", "recipe"), ("", ".toml", ".json", ".py", "/below/body")
 # Pairs of a file name and a strategy for the file's content.
 HOSTILE = [
     ("a.toml", st.sampled_from([SMALL, FITTING, *SHIPPED]).flatmap(changed).map(toml)),
-    ("a.toml", st.builds(named, st.sampled_from(KEYS), words, st.sampled_from(ENDINGS)).map(toml)),
     ("w.toml", changed(WORKLOAD).map(toml)),
     ("below/recipe.json", changed(RECIPE).map(json.dumps)),
     *((name, changed(HAR).map(json.dumps)) for name in ("a.har", "journey.har")),

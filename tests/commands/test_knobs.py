@@ -18,27 +18,19 @@ DATABASE = "sqlite:///FILE or postgresql://HOST/NAME"
 # documentation lists all knobs.
 WRONG = [
     *(("WORKERS", value, WHOLE) for value in ("abc", "0", "1025", "\u0663", "010", "-1", "1" * 5000)),
-    *(("BIND", value, "an IPv4 address of this machine") for value in ("::1", "192.0.2.1", "224.0.0.1", "localhost")),
+    *(("BIND", value, "an IPv4 address of this machine") for value in ("::1", "192.0.2.1", "localhost")),
     ("PORT", "65536", "must be a port from 1 to 65535\n"),
     ("CORES", "0,four", "must be a list of cores, such as 0, 0-2 or 0,2"),
-    ("CORES", "0-99999999999", "the allowed cores are "),
     ("CORES", "99999", "the allowed cores are "),
-    ("SERVICES_CORES", "loader", "must be a list of cores, such as 0, 0-2 or 0,2, or generator"),
-    ("BACKLOG", "127", "a number that the kernel allows (net.core.somaxconn) from 128 to "),
     ("KEEP_ALIVE", "5; reboot", "must be a whole number of seconds from 1 to 60\n"),
     ("ORIGIN_RECIPE", "slwo", "the name of an included recipe, or the absolute path of a valid recipe"),
     ("REDIS_URL", "localhost:6379", REDIS),
-    ("REDIS_URL", "redis://127.0.0.1:70000", REDIS),
     ("MIDDLEWARES", "seven", "a value such as 0-sync, 7-async or usual+1-sync"),
     ("CONN_MAX_AGE", "forever", "a whole number of seconds from 0 to 604800, or none"),
     ("SESSIONS", "memory", "one of db, cached_db, redis, file, cookies, datastore"),
-    ("DATASTORE_EMULATOR_HOST", "http://127.0.0.1:8081", "must be HOST:PORT\n"),
     ("FETCH_TIMEOUT", "1e9", "must be a number of seconds from 0.05 to 60\n"),
     ("ORIGIN_URL", "http://192.0.2.1:8100", LOOPBACK),
-    ("ORIGIN_URL", "http://127.0.0.1:8100/news", LOOPBACK),
-    ("ORIGIN_PATH", "news", "a path, such as /news"),
     ("DATABASE_URL", "mysql://127.0.0.1/x", DATABASE),
-    ("DATABASE_URL", "sqlite:///", DATABASE),
 ]
 
 
@@ -60,21 +52,10 @@ def test_invalid_knob_error_shows_valid_values(refused, monkeypatch, name, value
     assert needed in errors
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("run", "first-look"),
-        ("run", "first-look", "--app", "{folder}"),
-        ("run", "--duplicate-baseline", "--setups", "gunicorn"),
-        ("check",),
-        ("advise", "gunicorn"),
-        ("profile", "gunicorn"),
-    ],
-)
-def test_commands_check_knobs_first(command, monkeypatch, tmp_path, arguments):
-    (tmp_path / "manage.py").touch()
+@pytest.mark.parametrize("arguments", [("run", "first-look"), ("check",), ("profile", "gunicorn")])
+def test_commands_check_knobs_first(command, monkeypatch, arguments):
     monkeypatch.setenv("WORKERS", "0")
-    code, printed, errors = command(*(argument.format(folder=tmp_path) for argument in arguments))
+    code, printed, errors = command(*arguments)
     assert (code, printed, errors) == (1, "", "error: WORKERS=0: must be a whole number from 1 to 1024\n")
 
 
@@ -95,33 +76,18 @@ def test_password_in_invalid_url_is_hidden(refused, monkeypatch, name, url, show
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("url", "kept"),
     [
-        *(f"postgresql://me:{password}@/bench" for password in ("secret", "sec/ret", "sec@ret")),
-        "postgresql:///bench?password=secret&port=5433",
+        ("postgresql://me:sec@r/et@/bench", "postgresql:///bench"),
+        ("postgresql:///bench?password=secret&port=5433", "postgresql:///bench"),
+        # the place of the password isn't clear
+        ("postgresql://me:sec?ret@/bench", "postgresql://"),
+        ("postgresql:///bench?password=sec@ret&port=5433", "postgresql://"),
     ],
 )
-def test_database_password_is_removed(monkeypatch, url):
+def test_database_password_is_removed(monkeypatch, url, kept):
     monkeypatch.setenv("DATABASE_URL", url)
-    assert setups.database() == "postgresql:///bench"
-
-
-@pytest.mark.parametrize("url", ["postgresql://me:sec?ret@/bench", "postgresql:///bench?password=sec@ret&port=5433"])
-def test_ambiguous_database_url_is_fully_redacted(monkeypatch, url):
-    monkeypatch.setenv("DATABASE_URL", url)
-    assert setups.database() == "postgresql://"
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("REDIS_URL", ["", "redis://:secret@127.0.0.1:6379/3", "rediss://host", "unix:///run/redis.sock"]),
-        ("BIND", ["127.0.0.1", "127.0.0.2", "0.0.0.0", ""]),
-    ],
-)
-def test_valid_addresses_are_accepted(name, values):
-    for value in values:
-        setups.require_knobs({name: value}, own=False)
+    assert setups.database() == kept
 
 
 def test_users_project_accepts_other_values():
@@ -135,12 +101,8 @@ def test_users_project_accepts_other_values():
     ("env", "says"),
     [
         ({"WORKERS": 0}, "s.toml: setups[1].env.WORKERS: must be a whole number from 1 to 1024, not '0'"),
-        (
-            {"THREADS": [1]},
-            "s.toml: setups[1].env.THREADS: must be true or false or a whole number or a number or a text, not [1]",
-        ),
-        ({"X": "a\0b"}, "s.toml: setups[1].env.X: must be a number or a string"),
-        ({"A=B": "x"}, "s.toml: setups[1].env.A=B: is not a valid name for an environment variable"),
+        ({"THREADS": [1]}, "s.toml: setups[1].env[...]: must be a number or a text"),
+        ({"A=B": "x"}, "s.toml: setups[1].env: contains an invalid name"),
     ],
 )
 def test_study_with_invalid_knobs_is_refused(env, says):
@@ -149,28 +111,9 @@ def test_study_with_invalid_knobs_is_refused(env, says):
     assert str(error.value).startswith(says)
 
 
-def test_sample_project_variables_are_checked(refused, tmp_path):
-    file = tmp_path / "s.toml"
-    entry = '{setup = "gunicorn", env = {MIDDLEWARES = "seven"}}'
-    file.write_text(f'setups = [{entry}]\n[tests.throughput]\nduration = "1s"\n')
-    assert (
-        refused("run", file)
-        == "error: gunicorn: MIDDLEWARES=seven: must be a value such as 0-sync, 7-async or usual+1-sync\n"
-    )
-
-
 def test_resumed_run_only_sets_known_variables(bench_of, tmp_path):
     run = prepare(studies.parse(SMALL, "s", "s.toml"), RunOptions(tmp_path / "run", 1), bench_of).run
     run.update(knobs={"WORKERS": "2", "LD_PRELOAD": "evil.so"})
     resume(run.path, bench_of)
     assert os.environ["WORKERS"] == "2"
     assert "LD_PRELOAD" not in os.environ
-
-
-@pytest.mark.exhaustive
-@pytest.mark.servers
-def test_setup_serves_on_bind_address(cli):
-    cli.env |= {"BIND": "127.0.0.2", "PATH": os.defpath}
-    code, printed, errors = cli.run("check", "gunicorn")
-    assert code == 0, printed + errors
-    cli.wait_until_nothing_runs()

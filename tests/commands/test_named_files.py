@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from loadtests.plan import study as studies
-
 SECRET = "root:$6$a-secret"
 STUDY = 'setups = ["gunicorn"]\nblocks = 1\n'
 LATENCY = '[tests.latency]\nrate = 10\nduration = "1s"\n'
@@ -86,27 +84,3 @@ def test_setup_refuses_recipe_path(refused, places):
     study = written(places, "study.toml", entry + LATENCY, "the whole path", ".json")
     says = "setups[1].env.ORIGIN_RECIPE: must name an included recipe"
     assert says in refused("run", study, "--dry-run")
-
-
-@pytest.fixture
-def within(places):
-    """Return the study's folder, with links that don't lead out of it."""
-    inside, _ = places
-    (inside / "below").mkdir()
-    for folder in (inside, inside / "below"):
-        (folder / "body").write_text("inside")
-        (folder / "up").symlink_to("..")
-        (folder / "back").symlink_to(inside)
-    return inside
-
-
-@pytest.mark.parametrize(
-    "name", ["body", "below/body", "below/../body", "below/up/body", "back/below/body", "./below//body"]
-)
-def test_linked_study_folder_is_read(within, tmp_path, name):
-    """The path of the study can be a link, and so can paths inside its folder."""
-    (within / "study.toml").write_text(f'{STUDY}{LATENCY}{SENT}body_file = "{name}"')
-    (tmp_path / "elsewhere").symlink_to(within)
-    for folder in (within, tmp_path / "elsewhere"):
-        [test] = studies.load(str(folder / "study.toml")).tests
-        assert test.requests[0].body == b"inside"

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from loadtests.files import ROOT
-from loadtests.records.run import folder
 
 OWN = ("--app", "docs/examples/chat")
 
@@ -43,39 +42,6 @@ def test_installed_program_works_in_any_folder(loadtests):
     assert errors == f"error: {missing}; `loadtests list runs` shows all run folders\n"
 
 
-RUNS = sorted(run.name for run in folder.runs() if run.name.startswith("reference-"))
-
-
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [
-        (("run", "fir"), ["first-look"]),
-        (("serve", "daphne-"), ["daphne-channels", "daphne-ipc", "daphne-redis"]),
-        (("compare", "reference-"), RUNS),
-        (("run", "--setups", "gunicorn,uw"), [f"gunicorn,uwsgi{kind}" for kind in ("", "-gevent", "-threads")]),
-    ],
-)
-def test_names_are_completed(loadtests, words, completed):
-    line = " ".join(("loadtests", *words))
-    env = {"_LOADTESTS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
-    printed, errors = loadtests(**env)
-    assert (sorted(printed.split()), errors) == (completed, "")
-
-
-@pytest.mark.parametrize("before", [(), ("run",), ("hosts", "prepare")])
-def test_short_help_option_is_supported(command, before):
-    code, printed, _ = command(*before, "-h")
-    assert (code, printed) == (0, command(*before, "--help")[1])
-    assert re.search("--help +-h ", printed)
-
-
-def test_help_is_shown_without_command(command):
-    code, printed, errors = command()
-    assert (code, errors) == (2, "")
-    assert "Usage: " in printed
-    assert "profile" in printed
-
-
 def test_version_shows_the_revision(command):
     code, printed, _ = command("--version")
     assert code == 0
@@ -91,17 +57,6 @@ def test_ctrl_c_is_reported(cli):
     cli.wait_until_nothing_runs()
 
 
-def test_interrupted_check_prints_its_results(cli):
-    process = cli.start("check", "gunicorn,uvicorn,daphne", "--path", "/")
-    while process.stdout.readline() != "daphne ...\n":
-        pass
-    process.send_signal(signal.SIGINT)
-    printed, errors = process.communicate(timeout=60)
-    assert printed.endswith("1 request to each of 2 setups: 0 differences\n")
-    assert (process.returncode, errors) == (130, "error: interrupted before all setups were compared\n")
-    cli.wait_until_nothing_runs()
-
-
 @pytest.mark.parametrize(
     "words", [("serve", "gunicorn"), ("check", *OWN), ("run", *OWN), ("profile", "gunicorn", *OWN)]
 )
@@ -114,13 +69,6 @@ def test_port_is_checked_before_the_project_loads(command, free_port, words):
     assert (code, "loading" in printed) == (1, False)
 
 
-# Modules that may import rich. The formats need rich because `report` passes its console to them.
-PRINTS = (
-    "loadtests/commands/",
-    "loadtests/report/formats/",
-    "loadtests/report/reports.py",
-    "loadtests/report/terminal_tables.py",
-)
 SLOW = {"altair", "django", "lmdb", "numpy", "psutil", "scipy", "vl_convert"}
 HELP = """
 import sys
@@ -132,14 +80,6 @@ except SystemExit:
     pass
 print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))
 """
-
-
-def test_only_printing_modules_import_rich():
-    files = ((file, file.read_text(encoding="utf-8")) for file in (ROOT / "loadtests").rglob("*.py"))
-    importing = [
-        str(file.relative_to(ROOT)) for file, text in files if re.search(r"^ *(from|import) rich\b", text, re.M)
-    ]
-    assert [file for file in importing if not file.startswith(PRINTS)] == []
 
 
 @pytest.mark.parametrize("command", [(), ("run",)])

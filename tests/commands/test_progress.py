@@ -1,12 +1,11 @@
-"""Test the progress of a run: the line of each trial, the bar in a terminal, and the remaining time."""
+"""Test the progress of a run: the line of each trial, and the bar in a terminal."""
 
 import io
-import re
 
 import pytest
 from rich.console import Console
 
-from loadtests.commands.progress import FIRM_S, RunProgress, seconds_left
+from loadtests.commands.progress import RunProgress
 from loadtests.records import CapacityRecord, Flag, Second, Trial
 from loadtests.records.result import NOTHING
 from tests.fixtures.results import well
@@ -30,7 +29,6 @@ RATE, TIMES = "1,500 requests/s", ", p50 1.2 ms, p99 10.0 ms"
         ({"result": result(), "capacity": FOUND}, ["186 streams within the objective"]),
         ({"result": result(response_time_ms=NOTHING)}, [RATE]),  # values that an engine doesn't know are omitted
         ({"result": result(errors={"status": 1}, unfinished=2)}, [f"{RATE}{TIMES}, 1 error, 2 unfinished"]),
-        ({"result": result(errors={"status": 1, "reset": 1})}, [f"{RATE}{TIMES}, 2 errors, 0 unfinished"]),
         (INVALID, ["invalid, once more", f"      invalid: {FLAG.sentence}", "      | one", "      | two"]),
     ],
 )
@@ -43,13 +41,6 @@ def test_trial_line_shows_result_or_reason(fields, lines):
     assert text.getvalue().splitlines() == [f"  3/28 gunicorn, latency: {lines[0]}", *lines[1:]]
 
 
-def test_block_line_summarizes_the_results():
-    text = io.StringIO()
-    with RunProgress(Console(file=text, width=80), 28, 10.0, so_far=lambda block: f"block {block} of 4") as progress:
-        progress.block_ended(2)
-    assert text.getvalue() == "block 2 of 4\n"
-
-
 def test_terminal_bar_shows_progress():
     text = io.StringIO()
     console = Console(file=text, width=80, force_terminal=True)
@@ -58,23 +49,6 @@ def test_terminal_bar_shows_progress():
         progress.doing("block 1 of 4: gunicorn, latency", 60.0)
         progress._bar.refresh()
         assert "block 1 of 4: gunicorn, latency" in text.getvalue()
-        assert re.search(r"\b[1-4]:\d\d left", text.getvalue())
         progress.second(Second(0.0, 1030, 1023, 1023, 0, 3.14, 9.0))
         progress._bar.refresh()
     assert "gunicorn, latency: 1,023/s, p50 3.1 ms" in text.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("planned_s", "done_s", "took_s", "left_s"),
-    [
-        (300, 0, 0, 300),
-        (300, 100, 100, 200),
-        (7200, 3600, 7200, pytest.approx(7200, rel=0.01)),  # all trials were repeated
-        (300, 5, 20, pytest.approx(295, rel=0.5)),  # the first trial has little weight
-        (300, FIRM_S, 4 * FIRM_S, 270 * 2.5),
-        (300, 300, 600, 0),
-        (300, 310, 600, 0),  # blocks were added
-    ],
-)
-def test_remaining_time_uses_recent_pace(planned_s, done_s, took_s, left_s):
-    assert seconds_left(planned_s, done_s, took_s) == left_s

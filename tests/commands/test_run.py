@@ -3,7 +3,6 @@
 See ``tests/measure`` for tests of real runs.
 """
 
-import json
 import re
 import shutil
 import socket
@@ -12,7 +11,6 @@ import pytest
 
 from loadtests import files
 from loadtests.measure.study_options import StudyOptions
-from loadtests.plan import study as studies
 from loadtests.workload import sign_in
 
 STUDY = """
@@ -57,13 +55,12 @@ def rows(printed):
 
 def test_dry_run_reports_the_plan(dry_run, study, monkeypatch):
     monkeypatch.setenv("THREADS", "4")
-    printed = dry_run(study, "--seed", "7")
+    printed = dry_run(study)
     assert printed.startswith("Two [setups]\n12 trials in 2 blocks, about 0.9 minutes, into ")
     assert BASELINE in rows(printed)
     assert ["two", "Gunicorn", "WORKERS=2", "latency,", "throughput"] in rows(printed)
     assert "GET / at 50 requests per second" in printed
     assert re.search(r"^knobs +THREADS=4 PORT=", printed, re.MULTILINE)
-    assert "7. The first block: latency: " in printed
 
 
 def test_dry_run_reports_omitted_setups(dry_run, study):
@@ -90,9 +87,6 @@ def test_dry_run_does_not_load_project(dry_run, study, tmp_path_factory):
 
 
 def test_first_named_setup_replaces_missing_baseline(dry_run, study):
-    printed = dry_run(study, "--setups", "two, gunicorn")
-    assert "8 trials in 2 blocks" in printed
-    assert BASELINE in rows(printed)
     others = dry_run(study, "--setups", "two,uvicorn")
     assert ["two", "Gunicorn,", "the", "baseline", "WORKERS=2", "latency,", "throughput"] in rows(others)
 
@@ -103,13 +97,6 @@ def test_rate_option_sets_latency_rate(dry_run, study):
     printed = dry_run(study, "--rate", "120")
     assert "GET / at 120 requests per second" in printed
     assert "slowest" not in printed
-
-
-def test_minutes_option_limits_blocks(dry_run):
-    printed = dry_run("first-look", "--setups", "gunicorn,uvicorn", "--minutes", "4")
-    found = re.search(r"trials in (\d+) blocks, about ([0-9.]+) minutes", printed)
-    assert int(found[1]) > 2
-    assert float(found[2]) <= 4.0
 
 
 def test_duplicate_baseline_option_uses_first_look(dry_run):
@@ -127,7 +114,6 @@ def test_variant_adds_affected_setups(dry_run):
     assert all(f"\n{name}-django-6.1.3  " in everywhere for name in ("gunicorn", "uvicorn", "daphne-redis"))
     assert "\nuvicorn-hopless  " in everywhere
     assert "gunicorn-hopless" not in everywhere
-    assert "gunicorn-gthread-again-django" not in everywhere  # the copy of the baseline has no variant
 
 
 def test_variant_is_compared_with_its_own_setup():
@@ -136,12 +122,6 @@ def test_variant_is_compared_with_its_own_setup():
     assert against == {"gunicorn-django-6.1.3": "gunicorn", "uvicorn-django-6.1.3": "uvicorn"}
     alone = StudyOptions("first-look", setups="gunicorn", variants=("Django==6.1.3",)).study()
     assert not alone.in_pairs  # the variant's setup is also the baseline
-    assert studies.from_dict(json.loads(json.dumps(chosen.to_dict()))) == chosen
-
-
-def test_repeated_variant_is_not_added(dry_run):
-    with_option = dry_run("channels-hops", "--variant", "hopless")
-    assert with_option.count("hopless  ") == dry_run("channels-hops").count("hopless  ")
 
 
 def test_checkout_is_measured_next_to_project(dry_run, tmp_path):
@@ -163,11 +143,11 @@ def mine(tmp_path):
 
 def test_password_of_journey_is_hidden(dry_run, monkeypatch, mine):
     printed = dry_run("--journey", mine)
-    assert "the journey mine at /shop/, 20 users" in printed
-    assert "the journey mine at /shop/, 1 new users a second" in printed
+    assert "the journey mine at /shop/ with 20 users" in printed
+    assert "the journey mine at /shop/ at 1 new users a second" in printed
     monkeypatch.setenv(sign_in.PASSWORD, "hunter2")
     printed = dry_run("--journey", mine, *LOGIN)
-    assert "the journey mine at /shop/, signed in at /in/, 20 users" in printed
+    assert "the journey mine at /shop/, signed in at /in/ with 20 users" in printed
     assert "hunter2" not in printed
 
 
@@ -175,16 +155,9 @@ def test_password_of_journey_is_hidden(dry_run, monkeypatch, mine):
     ("arguments", "cookie", "says"),
     [
         (("--journey", "none.py"), None, "--journey none.py: must be a Python file with a journey"),
-        (("--journey", "BROKEN"), None, "path = 'shop/': must be the path of the application"),
         (("first-look", "--journey", "MINE"), None, "first-look has no test with a journey"),
         (("--login", "/in/"), None, "Missing: --login-user or --login-accounts"),
-        ((*LOGIN, "--login-accounts", "a.csv"), None, "--login-user and --login-accounts can't be combined"),
         (("--login-user", "ada"), None, "Missing: --login, the login page"),
-        (
-            ("--login", "in", "--login-user", "ada"),
-            None,
-            "login: must be the path of the login page, such as /accounts/login/, not 'in'",
-        ),
         (
             ("--login", "//evil.example/in/", "--login-user", "ada"),
             None,
@@ -196,12 +169,9 @@ def test_password_of_journey_is_hidden(dry_run, monkeypatch, mine):
     ],
 )
 def test_invalid_journey_or_login_is_refused(command, monkeypatch, mine, arguments, cookie, says):
-    broken = mine.with_name("broken.py")
-    broken.write_text(JOURNEY.replace("/shop/", "shop/"))
     if cookie:
         monkeypatch.setenv(sign_in.COOKIE, cookie)
-    named = {"MINE": mine, "BROKEN": broken}
-    code, _, errors = command("run", *(named.get(one, one) for one in arguments), "--dry-run")
+    code, _, errors = command("run", *(mine if one == "MINE" else one for one in arguments), "--dry-run")
     assert (code, errors.count("\n"), says in errors) == (1, 1, True), errors
 
 
@@ -212,12 +182,6 @@ def test_login_applies_to_requests(dry_run, monkeypatch):
     assert "hunter2" not in printed
     assert "GET / meanwhile, signed in at /in/" in dry_run("stream", *LOGIN)
     assert "echoes of 64 B, signed in at /in/ at 500 messages" in dry_run("websockets", *LOGIN)
-
-
-def test_missing_password_is_reported_before_loading(command):
-    code, printed, errors = command("run", "--app", "docs/examples/chat", "--path", "/private", *LOGIN)
-    assert (code, printed) == (1, "")
-    assert "JOURNEY_PASSWORD is not set" in errors
 
 
 def test_cookie_only_affects_own_journeys(dry_run, monkeypatch):

@@ -104,13 +104,6 @@ def test_results_are_fetched_after_failure(pair, status):
     assert pair.fetched.exists()
 
 
-def test_failed_preparation_prevents_the_run(pair):
-    pair.make()
-    pair.stand_in("ssh", "cat > /dev/null; exit 4")
-    assert pair.run("bench.sh", "first-look").returncode == 4
-    assert "loadtests run" not in pair.calls()
-
-
 def test_scripts_fail_without_a_pair(pair):
     for name, arguments in (("bench.sh", ["first-look"]), ("down.sh", [])):
         done = pair.run(name, *arguments)
@@ -135,12 +128,6 @@ def test_ssh_is_limited_to_the_caller():
     assert 'cidr_blocks = ["${var.caller}/32"]' in text
     assert 'instance_initiated_shutdown_behavior = "terminate"' in text
     assert "shutdown -h +" in text
-
-
-def test_script_uses_vagrantfile_address():
-    machines = (DEPLOY / "vagrant" / "Vagrantfile").read_text()
-    assert '"server" => "192.168.57.12"' in machines
-    assert "\nserver=192.168.57.12 " in (DEPLOY / "vagrant" / "common.sh").read_text()
 
 
 MADE_THERE = ("results/mine/run.json", ".venv/bin/python", "node_modules/a/index.js", "generators/k6")
@@ -180,10 +167,3 @@ def test_local_runs_are_not_replaced(tmp_path):
     assert found.returncode == 0, found.stderr
     assert (pair.project / "results/mine/run.json").read_text() == "results/mine/run.json of guest"
     assert (pair.project / "results/reference/run.json").read_text() == "results/reference/run.json of project"
-
-
-def test_missing_virtual_machine_is_reported(tmp_path):
-    pair = VirtualPair(tmp_path)
-    pair.stand_in("vagrant", "exit 1")
-    found = pair.run("results.sh")
-    assert (found.returncode, found.stderr) == (1, "vm-results: no machine is running. `vagrant up` starts it\n")

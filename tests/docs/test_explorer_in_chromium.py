@@ -1,8 +1,8 @@
 """Test the explorer of committed runs in a browser. The address of the page contains the user's choices."""
 
 import csv
-import html
 import shutil
+import time
 from pathlib import Path
 
 import explorer
@@ -10,82 +10,65 @@ import pytest
 from reference_runs import References
 
 from loadtests.files import ROOT
-from tests.fixtures.chromium import NEEDS_CHROMIUM, probed
+from tests.fixtures.chromium import NEEDS_CHROMIUM, keyboard
 
 pytestmark = NEEDS_CHROMIUM
 RUN = "reference-2026-11-26-first-look"
-PROBE = """
-const errors = [];
-addEventListener("error", (event) => errors.push(event.message));
-addEventListener("load", async () => {
-  const all = (selector) => [...document.querySelectorAll(selector)];
-  const cells = () => all("#explorer-table tbody tr").map((row) => [...row.cells].map((cell) => cell.textContent));
-  const drawn = async () => {
-    for (let turn = 0; turn < 200 && !all("#explorer-chart svg").length; turn++)
-      await new Promise((go) => setTimeout(go, 20));
-    return all("#explorer-chart svg text").map((text) => text.textContent);
-  };
-  const put = (name, value) => {
-    document.querySelector(`[name=${name}]`).value = value;
-    document.querySelector(`[name=${name}]`).dispatchEvent(new Event("input", { bubbles: true }));
-  };
-  const found = { first: cells(), texts: await drawn(), width: innerWidth, page: document.documentElement.scrollWidth };
-  put("sort", "setup");
-  put("filter", "channel layer, uvicorn");
-  found.filtered = cells();
-  const box = document.querySelector("[name=setup][value=uvicorn]");
-  box.click();
-  found.address = location.hash;
-  found.picked = cells();
-  put("test", "latency");
-  found.judged = document.querySelector("[name=metric]").value;
-  const entries = performance.getEntriesByType("resource").map((entry) => entry.name);
-  found.loaded = [...entries, ...all("[src]").map((one) => one.src)];
-  found.errors = errors;
-  const result = parent.document.createElement("pre");
-  result.id = "probe";
-  result.textContent = JSON.stringify(found);
-  parent.document.body.replaceChildren(result);
-});
+CELLS = """
+[...document.querySelectorAll("#explorer-table tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent))
+"""
+TEXTS = "[...document.querySelectorAll('#explorer-chart svg text')].map((text) => text.textContent)"
+LOADED = "[...document.querySelectorAll('[src]')].map((one) => one.src)"
+PUT = """
+document.querySelector("[name={name}]").value = "{value}";
+document.querySelector("[name={name}]").dispatchEvent(new Event("input", {{ bubbles: true }}));
 """
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    """Return what the explorer shows for one committed run, in a window of a phone's size."""
-    folder = tmp_path_factory.mktemp("explorer")
-    (folder / "results").mkdir()
-    (folder / "results" / RUN).symlink_to(ROOT / "results" / RUN)
-    shutil.copy(ROOT / "docs/_static/explorer.js", folder)
-    explorer.write_vega(folder)
-    body = explorer.body(References(folder / "results"), ".")
-    page = f'<script>{{{PROBE}}}</script><section id="explorer">{body}</section>'  # like Sphinx's section
-    (folder / "inner.html").write_text(page, encoding="utf-8")
-    address = html.escape("inner.html#test=throughput&metric=rps")
-    (folder / "page.html").write_text(f'<iframe style="width: 400px; height: 900px" src="{address}"></iframe>')
-    flags = ("--allow-file-access-from-files", "--virtual-time-budget=20000")
-    return probed(folder / "page.html", tmp_path_factory.mktemp("profile"), *flags)
+@pytest.fixture
+def page(tmp_path):
+    """Return a browser with the explorer of one committed run, in a window of a phone's size."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / RUN).symlink_to(ROOT / "results" / RUN)
+    shutil.copy(ROOT / "docs/_static/explorer.js", tmp_path)
+    explorer.write_vega(tmp_path)
+    body = explorer.body(References(tmp_path / "results"), ".")
+    (tmp_path / "page.html").write_text(f'<section id="explorer">{body}</section>', encoding="utf-8")
+    with keyboard(tmp_path / "profile") as page:
+        page.emulate(400)
+        page.open(f"{(tmp_path / 'page.html').as_uri()}#test=throughput&metric=rps")
+        yield page
 
 
-def test_explorer_shows_view_in_its_address(found):
+def put(page, name, value):
+    page.ask(PUT.format(name=name, value=value))
+
+
+def test_explorer_shows_view_in_its_address(page):
     with (ROOT / "results" / RUN / "summary.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["test"] == "throughput"]
     best = sorted(rows, key=lambda row: -float(row["rps"]))
-    assert [cells[0] for cells in found["first"]] == [row["label"] for row in best]
-    assert found["first"][0][1:3] == ["WSGI", f"{float(best[0]['rps']):,.0f}"]
-    assert {"gunicorn", "daphne-ipc", "ASGI over a channel layer"} <= set(found["texts"])
+    cells = page.ask(CELLS)
+    assert [row[0] for row in cells] == [row["label"] for row in best]
+    assert cells[0][1:3] == ["WSGI", f"{float(best[0]['rps']):,.0f}"]
+    end = time.monotonic() + 20
+    while not (texts := page.ask(TEXTS)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert {"gunicorn", "daphne-ipc", "ASGI over a channel layer"} <= set(texts)
+    loaded = page.ask(LOADED)
+    assert {Path(address).name for address in loaded} == {"explorer.js", "vega.js"}
+    assert all(address.startswith("file:") for address in loaded)
+    assert page.ask("document.documentElement.scrollWidth") <= 400
 
 
-def test_choices_are_stored_in_address(found):
-    assert [cells[0] for cells in found["filtered"]] == ["daphne-ipc", "daphne-redis", "uvicorn"]
-    assert [cells[0] for cells in found["picked"]] == ["daphne-ipc", "daphne-redis"]
+def test_choices_are_stored_in_address(page):
+    put(page, "sort", "setup")
+    put(page, "filter", "channel layer, uvicorn")
+    assert [row[0] for row in page.ask(CELLS)] == ["daphne-ipc", "daphne-redis", "uvicorn"]
+    page.ask("document.querySelector('[name=setup][value=uvicorn]').click()")
+    assert [row[0] for row in page.ask(CELLS)] == ["daphne-ipc", "daphne-redis"]
+    address = page.ask("location.hash")
     for part in ("test=throughput", "metric=rps", "sort=setup", "filter=channel+layer", "without=uvicorn"):
-        assert part in found["address"]
-    assert found["judged"] == "p50_ms"
-
-
-def test_explorer_only_loads_local_files(found):
-    assert {Path(address).name for address in found["loaded"]} == {"explorer.js", "vega.js"}
-    assert all(address.startswith("file:") for address in found["loaded"])
-    assert found["errors"] == []
-    assert found["page"] <= found["width"]
+        assert part in address
+    put(page, "test", "latency")
+    assert page.ask("document.querySelector('[name=metric]').value") == "p50_ms"

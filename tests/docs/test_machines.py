@@ -1,7 +1,6 @@
 """Test the scripts that prepare virtual machines, the Vagrantfiles, and the targets of continuous integration."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -29,26 +28,3 @@ def test_provisioning_finds_required_versions():
     for pattern, file in patterns:
         version = subprocess.run(["sed", "-n", pattern, str(ROOT / file)], capture_output=True, text=True).stdout
         assert re.fullmatch(r"\d+(\.\d+)+\n", version), file
-
-
-def test_scripts_of_vagrantfile_exist():
-    paths = re.findall(r'path: "([^"]+)"', text_of("Vagrantfile"))
-    assert len(paths) == 2
-    assert all((ROOT / path).is_file() for path in paths)
-
-
-@pytest.mark.skipif(shutil.which("vagrant") is None, reason="vagrant is not installed")
-@pytest.mark.parametrize("folder", [".", "deploy/vagrant"], ids=["one machine", "a pair"])
-def test_vagrant_accepts_the_vagrantfile(tmp_path, folder):
-    """Validate a copy of the Vagrantfile, because Vagrant writes files to its folder."""
-    shutil.copy(ROOT / folder / "Vagrantfile", tmp_path)
-    shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
-    command = ["vagrant", "validate", "--ignore-provider"]
-    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert said.returncode == 0, said.stdout + said.stderr
-
-
-def test_workflow_runs_targets_of_script():
-    ours = re.findall(r"^make \w+$", text_of(".ci/run"), re.MULTILINE)
-    assert ours
-    assert set(ours) <= set(re.findall(r"- run: (make \w+)$", text_of(".github/workflows/ci.yml"), re.MULTILINE))

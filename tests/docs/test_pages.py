@@ -1,7 +1,5 @@
 """Test that the documentation describes all keys, knobs and stored data, and only mentions existing commands."""
 
-import dataclasses
-import json
 import re
 
 import from_types
@@ -16,7 +14,6 @@ from loadtests.plan import study as studies
 from loadtests.plan.study_table import EntryTable, StudyTable
 from loadtests.records import Trial
 from loadtests.records.decode import allowed, type_info
-from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import RunRecord
 from loadtests.services.origin.recipes import Recipe
 from loadtests.workload.from_toml import WorkloadTable
@@ -76,12 +73,6 @@ def test_study_example_is_valid(tmp_path):
     assert {entry.setup for entry in study.entries} <= set(setups.known())
 
 
-def test_keys_of_committed_runs_are_known():
-    documented = {"schema", *(field.name for field in dataclasses.fields(RunRecord))}
-    for file in ROOT.glob("results/reference-*/run.json"):
-        assert set(json.loads(file.read_text(encoding="utf-8"))) <= documented, file
-
-
 def test_stored_data_is_documented():
     sources = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "loadtests").rglob("*.py"))
     folders = re.findall(r"folders\.(?:make|private)\(\"([a-z]+)\"", sources)
@@ -91,14 +82,6 @@ def test_stored_data_is_documented():
     assert [name for name in names if name not in page] == []
 
 
-def test_bounds_of_knobs_are_documented():
-    rows = dict(re.findall(r"^``([A-Z_]+)``  +(.*)$", text_of("docs/setups.rst"), re.MULTILINE))
-    assert list(rows) == [*setups.KNOBS, "DATABASE_URL"]
-    for name, knob in setups.KNOBS.items():
-        for bounds in re.findall(r"from (\d+) to (\d+)", knob.allowed) if name != "BACKLOG" else ():
-            assert rows[name].startswith(" to ".join(bounds))
-
-
 def test_documented_targets_and_commands_exist(commands):
     targets = set(re.findall(r"^([a-z0-9-]+):", text_of("Makefile"), flags=re.MULTILINE))
     known = {name.split()[0] for name in commands}
@@ -106,11 +89,6 @@ def test_documented_targets_and_commands_exist(commands):
         named = re.findall(r"(?:``|`|^ +|&& |=\S+ )make ([a-z0-9-]+)", text, flags=re.MULTILINE)
         assert set(named) <= targets, name
         assert set(re.findall(r"(?:-m|bin/|^)loadtests ([a-z]+)", text, flags=re.MULTILINE)) <= known, name
-
-
-def test_number_of_pages_is_limited():
-    written = {*ROOT.glob("docs/*.rst"), *ROOT.glob("docs/background/*.rst"), *ROOT.glob("docs/reference/*.rst")}
-    assert len(written - {ROOT / "docs/reference/commands.rst"}) <= 26
 
 
 NOT_RECORDS = {"Study", "Slot", "LognormalTimes", "Drawn"}
@@ -141,9 +119,3 @@ def test_schemas_match_the_types(name):
     assert schema["$id"] == f"{name}.schema.json"
     assert schema["title"]
     assert set(schema["required"]) <= set(schema["properties"])
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("file", COMMITTED, ids=lambda file: file.parent.name)
-def test_committed_runs_can_be_read(file):
-    assert Run.open(file.parent).trials()

@@ -16,7 +16,6 @@ def machine(*ratios):
     ("machines", "errors"),
     [
         ([machine(0.5, 2), machine(0.5, 2)], [1, 1, 1, 1]),
-        ([machine(0.5, 2), machine(0.5, 4)], [1, 1, 2, 2]),
         # The geometric mean of ×1 and ×4 predicts ×2 correctly. The mean of ×2 and ×4 predicts ×2.83 instead of ×1.
         ([machine(1, 1), machine(1, 2), machine(1, 4)], [1, 1, 1, 1, 8**0.5, 8**0.5]),
         ([machine(0.5, 2), {("granian", "throughput"): log(1)}], [2, 2]),  # only Granian was measured on both machines

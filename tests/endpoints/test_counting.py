@@ -3,7 +3,8 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from endpoints.counting import _NUMBERS, Counter
+from endpoints.counting import Counter
+from fetching.gauges import NUMBERS
 
 
 def test_concurrent_requests_are_all_counted(tmp_path):
@@ -19,5 +20,5 @@ def test_concurrent_requests_are_all_counted(tmp_path):
         for begun in [threads.submit(requests) for _ in range(8)]:
             begun.result()
     [file] = tmp_path.glob("requests-*")
-    assert _NUMBERS.unpack(file.read_bytes())[0] == counter.count == 8 * 500
-    counter.memory.close()
+    assert NUMBERS.unpack(file.read_bytes())[0] == counter.count == 8 * 500
+    counter.shown.memory.close()

@@ -63,12 +63,6 @@ def test_end_of_closed_generator_is_recorded(ended):
     assert float(ago_s) >= 0
 
 
-def test_end_is_not_recorded_without_folder(monkeypatch):
-    monkeypatch.delenv("RUN_DIR", raising=False)
-    assert list(events.paced(1, 0.0, note="run.1")) == [events.event(0)]
-    assert events.ended(RequestFactory().get("/events/ended?note=run")).content == b""
-
-
 @pytest.mark.parametrize(
     "query", ["events=10001", "events=-1", "every=10001", "every=soon", "generator=async", "size=1048577", "note=a/b"]
 )
@@ -112,9 +106,3 @@ def test_late_event_does_not_delay_others(clock, paced):
     with pytest.raises(StopIteration) as ended:
         moments().send(None)  # a single step runs to the end, because no coroutine suspends
     assert ended.value.value == [0, 0.05, 0.17, 0.17]
-
-
-def test_events_are_sent_on_demand(clock):
-    response = events.events(RequestFactory().get("/events?events=3&every=10000"))
-    assert next(iter(response)) == events.event(0)
-    assert clock == [100.0]

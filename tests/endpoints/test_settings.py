@@ -91,21 +91,6 @@ def test_channel_prefix_depends_on_port(monkeypatch):
     assert len(prefixes) == 2
 
 
-LAYERS = {
-    "": "channels.layers.InMemoryChannelLayer",
-    "memory": "channels.layers.InMemoryChannelLayer",
-    "ipc": "channels_ipc.core.IPCChannelLayer",
-    "redis": "channels_redis.core.RedisChannelLayer",
-    "pubsub": "channels_redis.pubsub.RedisPubSubChannelLayer",
-}
-
-
-@pytest.mark.parametrize("name", LAYERS)
-def test_channel_layer_is_selected_by_name(name):
-    environ = {"CHANNEL_LAYER": name, "IPC_DIR": "/somewhere/ipc", "RUN_DIR": "/somewhere"}
-    assert layer(environ)["BACKEND"] == LAYERS[name]
-
-
 @pytest.mark.parametrize("name", ["redis", "pubsub"])
 def test_redis_layers_have_no_timeout(name):
     [host] = layer({"CHANNEL_LAYER": name, "RUN_DIR": "/run/mine"})["CONFIG"]["hosts"]

@@ -6,9 +6,8 @@ import time
 import pytest
 
 from loadtests import journeys
-from loadtests.engines import EngineError, get
+from loadtests.engines import get
 from loadtests.engines.base import Watch
-from loadtests.errors import UserError
 from loadtests.records.histogram import decoded
 from loadtests.workload import Load, Users
 from tests.fixtures.exhaustive import exhaustive_but
@@ -137,16 +136,3 @@ def test_unreachable_server_is_reported(survey, unused_port):
     assert all(one.cpu_s > 0 and one.wall_s == 1 for one in result.generator)
     assert result.pacing_lag_ms["p99"] is not None
     assert result.send_lag_ms["p99"] is not None
-
-
-def test_unsupported_load_is_refused(survey):
-    with pytest.raises(UserError, match=r"^the engine locust cannot send at a fixed rate. Use openloop$"):
-        locust.run(Load.of_url("http://127.0.0.1:1/", rate=1))
-    with pytest.raises(UserError, match=r"^the engine openloop cannot run the journeys of users. Use locust$"):
-        get("openloop").run(load(survey()))
-
-
-def test_missing_locust_is_reported(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(EngineError, match=r"Locust is not installed. Run `make setup`"):
-        locust.require()

@@ -9,7 +9,6 @@ import pytest
 
 from loadtests.engines import node
 from loadtests.engines.merge import Timeline
-from loadtests.records.heat import BEGINS, LAST_END, end_of, heat
 from loadtests.records.histogram import Histogram
 
 ENCODE = """
@@ -70,10 +69,3 @@ def test_merged_second_covers_all_processes():
     assert (second.t, second.sent, second.ok) == (0, 100, 100)
     assert second.ends == {"200": 99, "stale": 1, "timeout": 2}
     assert (second.p50_ms, second.p95_ms, second.p99_ms) == pytest.approx((1.0, 2.5, 900), rel=0.01)
-    assert second.heat == ((1.0, 90), (2.0, 6), (700.0, 4))  # the times are rounded to the steps of a heat map
-
-
-def test_heat_steps_cover_all_times():
-    steps = ((0.0, 2), (0.1, 1), (1000.0, 1), (700_000.0, 1))
-    assert heat(histogram_of([0, 99, 100, 1_000_000, 3_600_000_000])) == steps
-    assert [end_of(begin) for begin in BEGINS] == [*BEGINS[1:], LAST_END]

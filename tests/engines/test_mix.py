@@ -98,13 +98,6 @@ def test_methods_and_headers_are_sent(measured, server):
     assert ([row.ok for row in result.requests], result.examples) == ([4] * 7, {})
 
 
-@pytest.mark.parametrize("request_", [Request("a", "HEAD", "/ok"), Request("a", "DELETE", "/ok", body=b"a")])
-def test_connection_stays_open_across_requests(measured, server, request_):
-    result = measured(Load(server.url, (request_,), connections=1, duration_s=0.3))
-    assert result.ok > 5
-    assert server.opened() <= 2  # at most one connection in addition to the load's
-
-
 @pytest.mark.parametrize("processes", [1, 2])
 def test_replay_sends_at_recorded_times(server, processes):
     recorded = ((0.0, 0), (0.2, 1), (0.4, 0), (0.4, 0), (2.1, 1), (2.2, 0))
@@ -116,9 +109,3 @@ def test_replay_sends_at_recorded_times(server, processes):
     assert [row.planned for row in result.requests] == [4, 2]
     seconds = {row.t: row.sent for row in result.timeline}
     assert (seconds[0], seconds.get(1, 0), seconds[2]) == (4, 0, 2)
-
-
-def test_replay_is_preceded_by_warmup(server):
-    load = Load(server.url, (QUICK,), recorded=((0.0, 0),), rate=50, duration_s=0.5, warmup_s=1)
-    assert openloop.run(load).planned == 1
-    assert 40 <= server.count() <= 51

@@ -66,9 +66,3 @@ def test_path_and_subprotocol_are_supported(measured, conversing):
     options = {"protocol": "websocket", "conversation": conversation, "connections": 2, "rate": 50.0, "duration_s": 1.0}
     result = measured(Load(conversing("plain").url, (Request("echo"),), **options))
     assert (result.ok, result.errors) == (50, {})
-
-
-def test_idle_connection_sends_first_message(measured, conversing):
-    server = conversing("chat")
-    result = measured(load(server, "idle", receivers=5, rate=0, duration_s=0.2))
-    assert (result.connections.opened, server.counts()["messages"]) == (5, 5)

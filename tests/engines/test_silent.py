@@ -6,7 +6,6 @@ from threading import Event, Lock, Thread
 import pytest
 
 from loadtests.engines import get
-from loadtests.errors import UserError
 from loadtests.workload import Load
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK"
@@ -57,8 +56,3 @@ def test_silent_clients_stay_and_reconnect(server):
     assert (result.ok, result.errors) == (20, {})
     server.server_close()  # waits for the end of all handlers
     assert (server.accepted, server.ended_silently) == (1 + SILENT + 1, SILENT)
-
-
-def test_engine_refuses_unsupported_silent_clients():
-    with pytest.raises(UserError, match="the engine loadtest cannot hold silent connections"):
-        get("loadtest").run(Load.of_url("http://127.0.0.1:1/", silent=1))

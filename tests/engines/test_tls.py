@@ -2,12 +2,8 @@
 
 import dataclasses
 import json
-import shutil
 import subprocess
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from types import SimpleNamespace
 
 import pytest
 
@@ -86,16 +82,6 @@ def test_shared_connection_has_one_handshake(loaded, protocol, options):
     assert result.ok == EACH < counts["requests"] - EACH
 
 
-@pytest.mark.skipif(shutil.which("h2load") is None, reason="h2load is not on PATH; Debian's nghttp2-client contains it")
-def test_handshakes_match_counts_with_h2load(loaded):
-    result, ours = loaded(protocol="http2", processes=4)
-    command = f"h2load -n {EACH} -c 4 {loaded.origin}/"
-    said = subprocess.run(command.split(), check=True, capture_output=True, text=True).stdout
-    both = loaded.counts()
-    assert f"{result.ok} succeeded" in said
-    assert {name: both[name] - ours[name] for name in ours} == ours == {"full": 4, "resumed": 0, "requests": EACH}
-
-
 def test_environment_variable_adds_a_certificate(loaded, monkeypatch):
     named = {"rate": 20, "duration_s": 0.5, "ca": None}
     result, _ = loaded(**named)
@@ -112,47 +98,3 @@ def test_untrusted_certificate_gets_no_request(loaded, tmp_path, protocol):
     assert (result.ok, counts["requests"]) == (0, 0)
     assert result.errors == {"other": EACH}
     assert result.examples["other"].splitlines() == ["self-signed certificate"]
-
-
-class Quiet(BaseHTTPRequestHandler):
-    def log_message(self, *words):
-        pass
-
-
-@pytest.fixture
-def plain_port():
-    """Return the port of a server that only speaks HTTP/1 without TLS."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
-        yield server.server_port
-        server.shutdown()
-
-
-@pytest.mark.parametrize(
-    ("scheme", "protocol", "said"),
-    [("http", "http2", "does not speak HTTP/2"), ("https", "http", "doesn't use TLS on this port. Write http://")],
-)
-def test_server_without_tls_is_recognised(plain_port, scheme, protocol, said):
-    load = Load.of_url(f"{scheme}://127.0.0.1:{plain_port}/", rate=20, duration_s=0.5, protocol=protocol)
-    message = nothing_ok(load, get("openloop").run(load))
-    assert said in message
-    assert "REFUSED_STREAM" not in message
-    assert "\n" not in message
-
-
-@pytest.mark.parametrize(
-    ("example", "hint"),
-    [
-        ("certificate has expired", "renew the server's certificate"),
-        (
-            "Hostname/IP does not match certificate's altnames: IP: 127.0.0.2 is not",
-            "use a host name that the certificate contains",
-        ),
-        ("self-signed certificate\n", "NODE_EXTRA_CA_CERTS"),
-    ],
-)
-def test_certificate_errors_have_hints(example, hint):
-    result = SimpleNamespace(ok=0, examples={"other": example}, failed={"other": 3})
-    message = nothing_ok(Load.of_url("https://127.0.0.1:1/"), result)
-    assert f"3 {example.strip()}; " in message
-    assert hint in message

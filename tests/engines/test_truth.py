@@ -8,7 +8,7 @@ import pytest
 
 from loadtests.engines import get
 from loadtests.engines.base import Watch
-from loadtests.workload import Load, Request
+from loadtests.workload import Load
 
 pytestmark = pytest.mark.servers
 
@@ -28,16 +28,6 @@ def test_known_service_time_is_measured(measured, server):
     assert 1.999 - result.response_time_ms["max"] / 1000 <= in_time / result.rate <= 1.9
     assert sum(row.sent for row in result.timeline) == 100
     assert sum(row.ok for row in result.timeline) == 100
-
-
-@pytest.mark.parametrize("codes", ["100", "103", "100/102/103/100"])
-def test_interim_responses_are_not_counted(measured, server, codes):
-    request = Request("interim", path=f"/interim/{codes}")
-    opened = server.opened()
-    load = Load(server.url, (request,), (b"HTTP/1.1 100 X",), rate=400, duration_s=0.5, connections=4)
-    result = measured(load)
-    assert (result.planned, result.ok, result.errors) == (200, 200, {})
-    assert server.opened() - opened <= 4 + 1  # the first query also opened a connection
 
 
 def test_waits_for_frozen_server_are_measured(measured, freezing_server):

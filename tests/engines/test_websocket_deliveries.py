@@ -1,12 +1,10 @@
 """Test that the deliveries to all receivers are counted, with a known server and one or several load processes."""
 
 import dataclasses
-from math import inf
 
 import pytest
 
 from loadtests.engines import get
-from loadtests.plan.times import LAST
 from loadtests.records.histogram import decoded
 from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.websocket_server import DIALECTS, OWN_ROOM, counts
@@ -61,9 +59,8 @@ def test_deliveries_are_counted_exactly(measured, conversing, dialect):
     assert result.connections.requested == result.connections.opened == counted["handshakes"] == 12 + 5 * 4
 
 
-@pytest.mark.parametrize("wrong", exhaustive_but(("mangle",), ["binary", "mangle"]))
-def test_changed_echo_is_an_error(measured, conversing, wrong):
-    result = measured(conversing(**{wrong: 10}).load("echo", rate=RATE, duration_s=0.5, connections=CONNECTIONS))
+def test_changed_echo_is_an_error(measured, conversing):
+    result = measured(conversing(mangle=10).load("echo", rate=RATE, duration_s=0.5, connections=CONNECTIONS))
     assert (result.planned, result.ok, result.errors) == (100, 90, {"wrong-body": 10})
     assert result.examples == {"wrong-body": "the echo differs from the sent message"}
     assert counts(result.deliveries) == (100, 90, 10, 0, 0)
@@ -91,57 +88,15 @@ def broadcast(server, **options):
     return get("openloop").run(server.load("broadcast", **{"rate": 40, "duration_s": 1, "connections": 1, **options}))
 
 
-@pytest.mark.parametrize("processes", exhaustive_but((2,), [1, 2]))
-def test_slowest_receiver_sets_the_last_lag(conversing, processes):
-    server = conversing(late=8)  # delays one of the four deliveries of every second message by 600 ms
-    result = broadcast(server, receivers=4, rate=20, processes=processes)
-    found = result.deliveries
-    assert (found.expected, found.missing, found.messages, found.whole) == (80, 0, 20, 20)
-    last = decoded(result.histograms["last"])
-    assert (last.total, last.over(599_000)) == (20, 10)
-    assert decoded(result.histograms["lag"]).over(599_000) == 10
-    assert found.last_ms["max"] == found.lag_ms["max"] >= 600
-    assert found.lag_ms["p50"] < found.lag_ms["max"]
-    assert decoded(result.histograms["reading_lag"]).total == 80
-    assert 0 < found.reading_lag_ms["max"] <= found.lag_ms["max"]
+def test_message_refused_by_layer_is_error(conversing):
+    result = broadcast(conversing(full=4), receivers=5)
+    assert (result.planned, result.ok, result.errors) == (40, 30, {"other": 10})
+    assert result.examples == {"other": 'the server answered the published message with "full"'}
+    assert counts(result.deliveries) == (200, 150, 50, 0, 0)
 
 
-def test_deliveries_of_frozen_receiver_are_missing(conversing):
-    result = broadcast(conversing(frozen=True), receivers=5, duration_s=0.5)
-    assert (result.planned, result.ok, result.connections.lost) == (20, 20, 0)
-    assert counts(result.deliveries) == (100, 80, 20, 0, 0)
-    assert (result.deliveries.messages, result.deliveries.whole, LAST.percentile(result, "p50")) == (20, 0, inf)
-
-
-@pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
-@pytest.mark.parametrize("dialect", exhaustive_but(("plain",), DIALECTS))
-def test_message_refused_by_layer_is_error(conversing, dialect, processes):
-    result = broadcast(conversing(dialect, full=4), receivers=5, processes=processes)
-    assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
-    assert result.examples == {"status": "full: the channel layer did not accept the message"}
-    assert counts(result.deliveries) == (150, 150, 0, 0, 0)
-    assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
-
-
-@pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
-@pytest.mark.parametrize(
-    ("takes_ms", "falls_behind"), [(10, True), pytest.param(1, False, marks=pytest.mark.exhaustive)]
-)
-def test_growing_backlog_of_deliveries_is_measured(conversing, takes_ms, falls_behind, processes):
-    server = conversing(queue=takes_ms)  # each of 200 deliveries per second waits for the previous one
-    result = broadcast(server, receivers=5, processes=processes, timeout_s=5.0)
-    assert (result.planned, result.ok) == (40, 40)
-    assert result.backlog[0] < 20  # the confirmations aren't delayed
-    found = result.deliveries
-    assert (found.expected, found.missing) == (200, 0)
-    [grown] = found.backlog
-    assert (grown > 40) == (grown > 20) == falls_behind
-    assert (found.in_time < 120) == (found.in_time < 190) == falls_behind
-
-
-@pytest.mark.parametrize("processes", exhaustive_but((3,), [1, 3]))
-def test_delivery_to_wrong_room_breaks_contract(conversing, processes):
-    result = broadcast(conversing(stray=10), receivers=6, rooms=3, rate=60, duration_s=0.5, processes=processes)
+def test_delivery_to_wrong_room_breaks_contract(conversing):
+    result = broadcast(conversing(stray=10), receivers=6, rooms=3, rate=60, duration_s=0.5, processes=3)
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)
     assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
     assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
@@ -158,12 +113,8 @@ def test_misdirected_chat_message_is_stray(conversing):
 @pytest.mark.parametrize(
     ("rooms", "planned"),
     [
-        # The first room has four receivers, and the other rooms have three.
-        pytest.param(4, [160], marks=pytest.mark.exhaustive),
-        pytest.param(4, [80, 80], marks=pytest.mark.exhaustive),
-        (4, [80, 40, 40]),
-        (1, [40, 0, 0]),  # several processes share the receivers of the room
-        pytest.param(2, [40, 40, 0], marks=pytest.mark.exhaustive),
+        (4, [80, 40, 40]),  # the first room has four receivers, and the other rooms have three
+        (1, [40, 0, 0]),  # a room is in one process
     ],
 )
 def test_process_count_does_not_change_results(conversing, rooms, planned):
@@ -177,12 +128,6 @@ def test_process_count_does_not_change_results(conversing, rooms, planned):
     assert decoded(result.histograms["last"]).total == sent - 13
     assert result.connections.opened == result.connections.requested == 13 + 2 * rooms
     assert [part.planned for part in result.generator] == planned
-
-
-def test_closed_loop_broadcasts_to_shared_room(conversing):
-    result = broadcast(conversing(), receivers=4, rate=None, duration_s=0.3, connections=2, processes=2)
-    assert result.ok == result.sent == result.deliveries.messages == result.deliveries.whole > 10
-    assert counts(result.deliveries) == (4 * result.ok, 4 * result.ok, 0, 0, 0)
 
 
 def test_unconfirmed_messages_are_missing(conversing):

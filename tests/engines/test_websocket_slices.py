@@ -43,23 +43,15 @@ def test_connections_stay_open_between_slices(in_slices, conversing):
     assert server.counts()["handshakes"] == 6
 
 
-@pytest.mark.parametrize(("does", "each"), [pytest.param("echo", 1, marks=pytest.mark.exhaustive), ("broadcast", 3)])
-def test_warmup_messages_are_not_counted(in_slices, conversing, does, each):
+def test_warmup_messages_are_not_counted(in_slices, conversing):
     server = conversing(twice=2)
-    load = server.load(does, receivers=each if does == "broadcast" else 0, rate=40, duration_s=1, connections=1)
+    load = server.load("broadcast", receivers=3, rate=40, duration_s=1, connections=1)
     result, _ = in_slices(load, 2, warm_up_s=0.5, settle_s=0.25)
     assert (result.planned, result.ok, result.billed) == (40, 40, 60)
-    assert (result.deliveries.expected, result.deliveries.delivered) == (40 * each, 40 * each)
-    assert (result.deliveries.duplicate, result.deliveries.reordered) == (20 * each, 0)
+    assert (result.deliveries.expected, result.deliveries.delivered) == (120, 120)
+    assert (result.deliveries.duplicate, result.deliveries.reordered) == (60, 0)
     assert server.counts()["messages"] == 80
     assert (result.duration_s, sum(row.ok for row in result.timeline)) == (1, 40)
-
-
-def test_settling_messages_are_only_billed(in_slices, conversing):
-    server = conversing()
-    result, _ = in_slices(server.load("echo", rate=None, duration_s=0.2, connections=2), 2, settle_s=0.1)
-    assert 0 < result.planned == result.ok == result.deliveries.delivered < result.billed
-    assert (result.billed, server.counts()["handshakes"]) == (server.counts()["messages"], 2)
 
 
 def test_bytes_of_all_messages_are_counted(in_slices, conversing):
@@ -94,14 +86,6 @@ def test_slice_ignores_losses_before_it(in_slices, conversing):
     assert (result.deliveries.expected, result.deliveries.missing) == (160, 2)
 
 
-def test_slice_waits_until_grace_period_ends(in_slices, conversing):
-    server = conversing(drop=15)  # drops a message in the second slice, and another in the third
-    load = server.load("echo", rate=40, duration_s=1, connections=2, timeout_s=600.0)
-    result, in_vain = in_slices(load, 4, grace_s=1.0)
-    assert in_vain == [False, True, True, False]
-    assert (result.planned, result.sent, result.ok, result.unfinished) == (40, 40, 38, 2)
-
-
 def test_slice_does_not_await_lost_receiver(in_slices, conversing):
     server = conversing(leave=15)  # the 15th of 20 messages disconnects 1 of 4 receivers
     load = server.load("broadcast", receivers=4, rate=40, duration_s=0.5, connections=1, timeout_s=600.0)
@@ -117,12 +101,11 @@ def test_all_message_sizes_are_counted(measured, conversing):
         assert (result.ok, result.errors, result.deliveries.missing) == (3, {}, 0)
 
 
-@pytest.mark.parametrize("rate", [40, None])
-def test_slice_ends_after_connections_are_closed(in_slices, conversing, rate):
+def test_slice_ends_after_connections_are_closed(in_slices, conversing):
     server = conversing(closing=300)
 
     def all_closed():
         seen = server.counts()
         assert seen["ended"] == seen["handshakes"] > 0
 
-    in_slices(server.load("connect", rate=rate, connections=1, duration_s=0.2), 2, all_closed)
+    in_slices(server.load("connect", rate=40, connections=1, duration_s=0.2), 2, all_closed)

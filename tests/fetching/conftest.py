@@ -16,7 +16,7 @@ django.setup()
 from fetching import clients, resilience  # noqa: E402
 from testproject.settings.fetching import fetching  # noqa: E402
 
-from tests.fixtures.fetches import Fetcher, Origin  # noqa: E402
+from tests.fixtures.fetches import Fetcher, Origin, aclose_own, close  # noqa: E402
 
 
 @pytest.fixture
@@ -64,7 +64,8 @@ def served(origin):
 
 
 def _forget():
-    clients.close()
+    while clients._of_threads:
+        close(clients._of_threads.pop())
     resilience.of_process.cache_clear()
     cache.clear()
 
@@ -78,7 +79,7 @@ def ask(request):
         try:
             return [await client.get(path, headers=headers) for path in paths]
         finally:
-            await clients.aclose()
+            await aclose_own()
             await asyncio.sleep(0.01)
 
     def through_wsgi(paths, headers):

@@ -6,7 +6,7 @@ import contextlib
 import circuitbreaker
 import pytest
 from fetching.breaker import Breaker
-from fetching.resilience import MAX_RETRIES, RETRIES_PER_FETCH, Budget, Delivered, Do, Resilience
+from fetching.resilience import MAX_RETRIES, RETRIES_PER_FETCH, Delivered, Do, Resilience
 from fetching.results import Exhausted, Failed, Fetched, NotInTime, Refused
 
 FINE = Fetched(200, "text/plain", b"fine")
@@ -66,13 +66,6 @@ def test_one_answer_per_second_is_stored():
 def test_number_of_retries_is_limited(resilience):
     retried = sum("pause" in went(resilience, BROKEN, BROKEN, None)[0] for _ in range(500))
     assert MAX_RETRIES <= retried <= MAX_RETRIES + 500 * RETRIES_PER_FETCH
-
-
-def test_number_of_saved_retries_is_limited():
-    budget = Budget()
-    for _ in range(1000):
-        budget.earn()
-    assert sum(budget.spend() for _ in range(100)) == MAX_RETRIES
 
 
 def test_open_breaker_prevents_fetches():
@@ -136,14 +129,6 @@ def test_breaker_opens_and_closes_after_fetches(clock, course, state):
         else:
             fetched(breaker, failed=event == "F")
     assert breaker.state == state
-
-
-def test_half_open_breaker_allows_one_fetch(clock):
-    breaker = Breaker(failures=1, open_s=2)
-    fetched(breaker, failed=True)
-    clock[0] += 2.1
-    with breaker.asking(), pytest.raises(Refused), breaker.asking():
-        pass
 
 
 def test_earlier_fetch_does_not_close_breaker(clock):

@@ -51,12 +51,3 @@ def test_origin_url_replaces_the_service(origin):
         assert not (running.folder / "origin.url").exists()
         assert [part.role for part in running.parts()] == ["web"]
         assert running.failed() is None
-
-
-@pytest.mark.exhaustive
-def test_check_supports_fetching_views(cli):
-    cli.env |= {"FETCH_TIMEOUT": "0.05"}  # `check` ignores this limit, so that a slow machine causes no difference
-    code, printed, errors = cli.run("check", "gunicorn", "uvicorn", "--path", "/fetch", "--path", "/either/fetch")
-    assert code == 0, printed + errors
-    assert "2 requests to each of 2 setups: 0 differences" in printed
-    cli.wait_until_nothing_runs()

@@ -8,7 +8,7 @@ from django.core.handlers.asgi import ASGIHandler
 from django.test import Client
 from fetching import clients
 
-from tests.fixtures.fetches import PATIENCE_S, WELL
+from tests.fixtures.fetches import PATIENCE_S, WELL, aclose_own
 from tests.fixtures.waiting import wait_for
 
 PLAIN = ["/fetch", "/async/fetch", "/either/fetch"]
@@ -120,7 +120,7 @@ def test_disconnected_client_cancels_the_fetch(origin, served, path):
         await asking.send_input({"type": "http.disconnect"})
         await asking.wait(PATIENCE_S)
         counts = await asyncio.to_thread(wait_for, lambda: playing.counts()["fates"] and playing.counts())
-        await clients.aclose()
+        await aclose_own()
         return counts
 
     assert asyncio.run(ask_and_leave())["fates"] == {"gone": 1}

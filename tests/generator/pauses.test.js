@@ -21,7 +21,7 @@ function agree(one, other) {
 
 for (const random of [false, true]) {
   // Short pauses are frequent, so they need less time for the same accuracy.
-  for (const [pauseMs, every, wholeMs] of [[20, 100, 60_000], [200, 400, 120_000], [1000, 2000, 300_000]]) {
+  for (const [pauseMs, every, wholeMs] of [[20, 100, 60_000], [1000, 2000, 300_000]]) {
     test(`slices agree with one piece: closed loop, pause of ${pauseMs} ms after ${random ? 'about ' : ''}${every} requests`, () => {
       const [whole, sliced] = bothWays(pauseMs, every, random, null, wholeMs);
       agree(whole.rate, sliced.rate);

@@ -10,43 +10,25 @@ const CLOCKS_DIFFER_MS = 1e-4; // nowMs() is rounded
 
 let now = nowMs();
 const origin = now - performance.now();
-let events = [];
-let number = 0;
+const events = new Set();
 
-/** Call a function after this time. A binary heap is fast enough for the large number of functions. */
+/** Call a function after this time. Functions with the same time are called in the order of their registration. */
 function after(ms, act) {
-  const event = { at: now + Math.max(0, ms), number: number++, act };
-  let place = events.push(event) - 1;
-  for (let above; place > 0 && earlier(event, events[(above = (place - 1) >> 1)]); place = above) {
-    [events[place], events[above]] = [events[above], event];
-  }
+  const event = { at: now + Math.max(0, ms), act };
+  events.add(event);
   return event;
 }
 
-function earlier(one, other) {
-  return one.at < other.at || (one.at === other.at && one.number < other.number);
-}
-
 function step() {
-  const [first] = events;
-  const last = events.pop();
-  if (events.length > 0) {
-    let place = 0;
-    events[0] = last;
-    for (;;) {
-      let least = 2 * place + 1;
-      if (least + 1 < events.length && earlier(events[least + 1], events[least])) {
-        least++;
-      }
-      if (least >= events.length || !earlier(events[least], last)) {
-        break;
-      }
-      [events[place], events[least]] = [events[least], last];
-      place = least;
+  let first = { at: Infinity };
+  for (const event of events) {
+    if (event.at < first.at) {
+      first = event;
     }
   }
+  events.delete(first);
   now = Math.max(now, first.at);
-  first.act?.();
+  first.act();
 }
 
 performance.now = () => now - origin;
@@ -62,7 +44,7 @@ globalThis.setInterval = (act, ms) => {
   return timer;
 };
 globalThis.clearInterval = (timer) => {
-  timer.event.act = null;
+  events.delete(timer.event);
 };
 
 /** Send each request exactly when it is due. */
@@ -80,9 +62,7 @@ class ExactPacer {
   }
 
   setDue(due) {
-    if (this.event) {
-      this.event.act = null;
-    }
+    events.delete(this.event);
     this.event = due < Infinity ? after(due - now + CLOCKS_DIFFER_MS, () => this.wake()) : null;
   }
 
@@ -149,7 +129,7 @@ export class Server {
 /** Run a load in slices of this length, with a rest after each slice. Return its result, and the share of answers that
  * took more than 50 ms. */
 export function made(server, { rate, wholeMs, sliceMs, settleMs, connections = 10, answerMs = 0 }) {
-  events = [];
+  events.clear();
   const job = {
     origin: 'http://127.0.0.1:1', requests: [null], order: 'AAA=', timesMs: null, rate, connections, timeoutMs: 10_000, idleMs: 4000, answerMs, index: 0, processes: 1, turns: 1,
   }; // prettier-ignore
@@ -177,5 +157,7 @@ export function made(server, { rate, wholeMs, sliceMs, settleMs, connections = 1
     }
   }
   const measured = load.close();
-  return { ...measured, slow: slow / measured.ok };
+  const [share] = measured.requests;
+  const failures = Object.values(share.errors).reduce((sum, count) => sum + count, 0);
+  return { ...measured, ...share, unfinished: share.planned - share.ok - failures, slow: slow / share.ok };
 }

@@ -41,16 +41,6 @@ test('the time that a view runs after its client disconnects is measured by the 
   assert.deepEqual([after.max_us, after.sum_us], [1_400_000, 1_500_000]);
 });
 
-test('the peak number of simultaneous streams counts from their first events', () => {
-  const tally = new StreamTally(4, 50);
-  const [first, second, third] = [0, 1, 2].map((dueMs) => tally.begin(dueMs));
-  tally.came(first, 10);
-  tally.came(second, 20);
-  tally.ended(first, 'broken');
-  tally.came(third, 30);
-  assert.equal(tally.counts().most, 2);
-});
-
 test('surplus events are counted, but their times aren\'t recorded', () => {
   const surplus = one([1000, 1050, 1100, 1150, ...Array(200_000).fill(1150)], (tally, stream) => tally.givenUp(stream, 9000));
   assert.deepEqual([surplus.events, surplus.cut, surplus.missing, surplus.delayUs], [200_004, 1, 0, 0]);

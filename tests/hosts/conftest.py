@@ -46,16 +46,13 @@ def measured(away, study, folder):
 
 @pytest.fixture(scope="module")
 def machines(request, tmp_path_factory):
-    """Provide other machines, and prepare the machines in the test module's PREPARED.
-
-    ``printed`` is the output of the last preparation.
-    """
+    """Provide other machines, and prepare the machines in the test module's PREPARED."""
     needs_git()
     made = OtherMachine(tmp_path_factory.mktemp("home"))
     with command_line() as cli:
         cli.env.update(made.environment)
         for where in request.module.PREPARED:
-            code, made.printed, errors = cli.run("hosts", "prepare", where, "--venv", VENV)
+            code, _, errors = cli.run("hosts", "prepare", where, "--venv", VENV)
             assert code == 0, errors
         cli.wait_until_nothing_runs()
     return made
@@ -104,20 +101,10 @@ def pair(two_machines):
     return two_machines
 
 
-def add_client(pair, name):
-    pair.add_client(name)
-    code, _, errors = pair.run("hosts", "prepare", f"ssh://{name}", "--venv", VENV)
-    assert code == 0, errors
-    return pair
-
-
 @pytest.fixture(scope="module")
 def second(pair):
     """Provide the client, the servers' machine, and a second prepared client."""
-    return add_client(pair, "second")
-
-
-@pytest.fixture(scope="module")
-def third(second):
-    """Provide the servers' machine and three clients. Two of the clients are prepared."""
-    return add_client(second, "third")
+    pair.add_client()
+    code, _, errors = pair.run("hosts", "prepare", pair.second, "--venv", VENV)
+    assert code == 0, errors
+    return pair

@@ -1,14 +1,10 @@
 """Test a load from several machines with the command line. The machines share a schedule and a start time."""
 
-import fcntl
-import json
 import signal
-import subprocess
 
 import pytest
 
-from loadtests.engines import load_token
-from tests.fixtures.other_machine import VENV, OtherMachine, running, trials, with_children
+from tests.fixtures.other_machine import OtherMachine, running, trials, with_children
 from tests.fixtures.waiting import wait_for
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.timeout(300)]
@@ -25,7 +21,7 @@ warmup = "500ms"
 DEFAULTS = {"setup": "gunicorn", "interleave": "false"}
 LATENCY = 'rate = 100\nkind = "latency"\nduration = "{}"'
 USERS = 'kind = "journey"\n{}\nthink = ["10ms", "30ms"]\nduration = "3s"'
-ROOMS = 'kind = "broadcast"\nrate = 60\nreceivers = 12\nrooms = {}\nduration = "2s"'
+ROOMS = 'kind = "broadcast"\nrate = 60\nreceivers = 12\nrooms = 6\nduration = "2s"'
 USERS_SEARCH = """
 kind = "journey-capacity"
 think = ["10ms", "30ms"]
@@ -34,14 +30,6 @@ max_rate = 3
 probe = "2s"
 confirm = "3s"
 """
-RATE_SEARCH = """
-kind = "capacity"
-objective = "p50<2s"
-start_rate = 20
-max_rate = 40
-probe = "1s"
-confirm = "2s"
-"""
 OWN = """
 from loadtests.journeys.base import Journey
 class Own(Journey):
@@ -49,22 +37,10 @@ class Own(Journey):
         self.get("/", "front")
         self.think()
 """
-# The program of a worker on another machine, but with shorter time limits.
-IMPATIENT = """
-from loadtests.cluster import worker
-worker.FREE_WITHIN_S, worker.REACHED_WITHIN_S = 0.5, 1
-worker.main()
-"""
 WORKER, MASTER = "loadtests.cluster.worker", "loadtests.cluster.master"
 PREPARED = (OtherMachine.where, OtherMachine.second)
 HOSTS = ("--servers", OtherMachine.where, "--clients", OtherMachine.second)
 WITHIN_S = 60
-
-
-@pytest.fixture(scope="module")
-def tree(machines):
-    """Return the worker process on the second client."""
-    return machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree"
 
 
 def apart(cli):
@@ -106,8 +82,8 @@ def test_two_clients_share_one_schedule(measured, folder, interleave):
 
 @pytest.mark.parametrize(
     "who",
-    ["users = 5", "rate = 4", "users = 4\njourney = 'own.py'", "users = 1"],
-    ids=["again and again", "new ones", "the user's own journey", "a single one"],
+    ["rate = 4", "users = 4\njourney = 'own.py'"],
+    ids=["new ones", "the user's own journey"],
 )
 def test_users_come_from_two_machines(measured, tmp_path, who):
     (tmp_path / "own.py").write_text(OWN)
@@ -123,7 +99,7 @@ def test_users_come_from_two_machines(measured, tmp_path, who):
     assert [one["machine"] for one in result["generator"]] == ["", ""]  # the fake ssh program uses this machine
     here, there = (one["planned"] for one in result["generator"])
     assert here + there == result["planned"]
-    assert (min(here, there) > 0) == (who != "users = 1")
+    assert min(here, there) > 0
     assert sum(row["completed"] for row in result["timeline"]) == result["completed"]
 
 
@@ -136,25 +112,14 @@ def test_users_search_uses_two_machines(measured):
     assert trial["evidence"]["engine_failed"] is None
 
 
-def test_rate_search_uses_two_machines(measured):
-    found = measured(*HOSTS, test=RATE_SEARCH)[2][0]["capacity"]
-    assert found["rate"] == 40
-    assert [probe for probe in found["probes"] if probe["planned"] != probe["rate"] * probe["duration_s"]] == []
-
-
-@pytest.mark.parametrize("rooms", [6, 1])
-def test_rooms_are_shared_by_two_machines(measured, rooms):
-    result = measured(*HOSTS, test=ROOMS.format(rooms), setup="uvicorn-channels")[2][0]["result"]
-    received = 120 * 12 // rooms
+def test_rooms_are_shared_by_two_machines(measured):
+    result = measured(*HOSTS, test=ROOMS, setup="uvicorn-channels")[2][0]["result"]
     counted = ("expected", "delivered", "missing", "duplicate", "reordered", "stray", "messages", "whole")
     assert (result["planned"], result["sent"], result["ok"]) == (120, 120, 120)
-    assert [result["deliveries"][name] for name in counted] == [received, received, 0, 0, 0, 0, 120, 120]
-    assert result["connections"]["opened"] == result["connections"]["requested"] == 12 + rooms
+    assert [result["deliveries"][name] for name in counted] == [240, 240, 0, 0, 0, 0, 120, 120]
+    assert result["connections"]["opened"] == result["connections"]["requested"] == 18
     here, there = (one["planned"] for one in result["generator"])
-    if rooms == 1:  # only one machine publishes
-        assert (here, there) == (120, 0)
-    else:  # each machine publishes in half of the rooms
-        assert abs(here - there) <= 8
+    assert abs(here - there) <= 8  # each machine publishes in half of the rooms
 
 
 @pytest.mark.parametrize("module", [WORKER, MASTER])
@@ -182,29 +147,8 @@ def test_workers_end_with_the_harness(away, begun, folder, number, status):
     assert trials(folder) == []
 
 
-@pytest.mark.parametrize(
-    ("is_locked", "why"),
-    [
-        (False, b"check that sshd on this machine allows port forwarding (AllowTcpForwarding)"),
-        (True, b"another run"),
-    ],
-    ids=["no master", "another run goes on"],
-)
-def test_excluded_worker_exits(tree, unused_port, is_locked, why):
-    token = load_token.of_workers("0123456789abcdef" * 2)
-    first = {"token": token, "number": 0, "program": "generator", "core": None, "port": unused_port, "apart": True}
-    command = [VENV / "bin" / "python", "-c", IMPATIENT]
-    with open(tree.parent / "lock", "a") as lock:
-        if is_locked:
-            fcntl.flock(lock.fileno(), fcntl.LOCK_EX)
-        with subprocess.Popen(command, cwd=tree, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as worker:
-            worker.stdin.write(json.dumps(first).encode() + b"\n")
-            worker.stdin.flush()
-            assert why in worker.stderr.read()
-        assert worker.returncode == 1
-
-
-def test_worker_with_other_files_is_refused(away, study, tree, changed):
+def test_worker_with_other_files_is_refused(away, study, machines, changed):
+    tree = machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree"
     with changed(tree / "loadtests" / "cli.py"):
         code, _, errors = away.run("run", study(test=LATENCY.format("1s")), *HOSTS)
     assert code == 1
@@ -220,21 +164,14 @@ ONCE = "all clients and the servers must be"
     [
         (
             LATENCY,
-            ["--clients", "ssh://a"],
-            "--clients only works with servers on another machine. Add --servers ssh://user@h",
-        ),
-        (
-            LATENCY,
             [*ELSEWHERE, "--clients", "b"],
             "--clients: 'b' is not an SSH address. Write ssh://user@host or ssh://a,ssh://b",
         ),
         (LATENCY, [*ELSEWHERE, "--clients", OtherMachine.where], ONCE),
-        (LATENCY, [*ELSEWHERE, "--clients", "ssh://b,ssh://b"], ONCE),
-        (LATENCY, [*ELSEWHERE, "--clients", "ssh://third"], "ssh://third is not prepared. Run "),
         (f'engine = "loadtest"\n{LATENCY}', HOSTS, "asked: the engine loadtest only generates load on this machine"),
         (
-            USERS.format("users = 4"),
-            ["--injectors", "2", *HOSTS],
+            USERS.format("users = 4\ninjectors = 2"),
+            HOSTS,
             "asked: with --clients, each machine uses one injector",
         ),
     ],
@@ -244,3 +181,27 @@ def test_unsupported_load_on_clients_is_refused(away, study, folder, test, optio
     assert code == 1
     assert says in errors
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("servers = 'ssh://a'", ("--servers", "ssh://a"), "contains all hosts. Leave out --servers and --clients"),
+        ("server = 'ssh://a'", (), "server: is not a known key. Did you mean servers? Allowed: clients, servers"),
+        ("clients = ['ssh://a']", (), "--clients only works with servers on another machine. Add --"),
+    ],
+)
+def test_wrong_hosts_file_is_reported(refused, tmp_path, text, options, says):
+    (tmp_path / "hosts.toml").write_text(text)
+    assert says in refused("run", "first-look", "--hosts", tmp_path / "hosts.toml", *options)
+
+
+def test_hosts_file_names_all_machines(away, measured, tmp_path):
+    file = tmp_path / "hosts.toml"
+    file.write_text(f'servers = "{OtherMachine.where}"\nclients = ["{OtherMachine.second}"]\n')
+    code, printed, errors = away.run("hosts", "check", file)
+    assert code == 0, errors
+    assert f"{OtherMachine.second} (clients)" in printed
+    _, record, _ = measured("--hosts", file, test=LATENCY.format("1s"))
+    assert record["servers"]["address"] == OtherMachine.where
+    assert [one["address"] for one in record["clients"]] == [OtherMachine.second]

@@ -1,23 +1,21 @@
 """Test the connection to another machine: addresses, ssh commands, proofs of identity, and errors."""
 
 import contextlib
-import os
 import subprocess
 import sys
 
-import msgspec
 import pytest
 
 from loadtests import hosts
 from loadtests.errors import UserError
 from loadtests.files import ROOT
-from loadtests.hosts import network, wire
+from loadtests.hosts import network
 from loadtests.hosts.link import Address, failure
 from loadtests.hosts.proof import ProofServer
 from loadtests.measure.bench import make_bench
 from loadtests.plan import study as studies
 from loadtests.setups.application import sample
-from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
+from tests.fixtures.other_machine import OtherMachine
 
 
 @pytest.fixture
@@ -39,13 +37,7 @@ def last_line(command, other_machine):
     ("said", "why"),
     [
         ("python3.99: No such file\nmake: *** [Makefile:26: .venv/.ready] Error 127", "python3.99: No such file"),
-        ("no Python\nmake[1]: *** [Makefile:26: .venv] Error 1\nmake[1]: Leaving directory '/a'", "no Python"),
-        ("make: *** No rule to make target 'setup'.  Stop.", "make: *** No rule to make target 'setup'.  Stop."),
-        ("collecting\nmake: *** [Makefile:30: .venv] Killed", "make: *** [Makefile:30: .venv] Killed"),
-        ("tar: a: No space left on device\ntar: Exiting with failure status", "tar: a: No space left on device"),
-        ("make: *** [Makefile:26: .venv/.ready] Error 1", "make: *** [Makefile:26: .venv/.ready] Error 1"),
         ("", "the command ended with status 2 and no message"),
-        (f"mkdir: {'a' * 200}: No space left on device", f"...{'a' * 75}: No space left on device"),
     ],
 )
 def test_reason_is_found_in_output(said, why):
@@ -56,9 +48,7 @@ def test_reason_is_found_in_output(said, why):
     ("text", "parts"),
     [
         ("other", ("other", None, None)),
-        ("bench@other.example", ("other.example", "bench", None)),
         ("bench@10.0.0.2:2222", ("10.0.0.2", "bench", 2222)),
-        ("[fd00::2]", ("fd00::2", None, None)),
         ("bench@[fe80::1%eth0]:22", ("fe80::1%eth0", "bench", 22)),
     ],
 )
@@ -70,7 +60,7 @@ def test_address_parts_are_optional(text, parts):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "-oProxyCommand=x", "a b", "fd00::2", "other:0", "other:65536", "other/path", "-l@other", "a@b@c", "x;y"],
+    ["", "-oProxyCommand=x", "a b", "fd00::2", "other:65536", "-l@other", "x;y"],
 )
 def test_invalid_address_is_refused(text):
     with pytest.raises(UserError, match=r"write ssh://user@host or ssh://user@host:port \(IPv6 in brackets\)$"):
@@ -105,8 +95,7 @@ def test_unprepared_machine_error_has_remedy(last_line, other_machine):
     assert says.endswith(f"hosts prepare {other_machine.where}")
 
 
-@pytest.mark.parametrize("command_name", ["prepare", "check"])
-@pytest.mark.parametrize("folder", [".", "tree"])
+@pytest.mark.parametrize(("command_name", "folder"), [("prepare", "."), ("check", "tree")])
 def test_world_writable_files_are_not_run(last_line, other_machine, folder, command_name):
     tree = other_machine.files / "tree"
     tree.mkdir(parents=True)
@@ -118,18 +107,16 @@ def test_world_writable_files_are_not_run(last_line, other_machine, folder, comm
     assert not list(tree.iterdir())
 
 
-@pytest.mark.parametrize("command_name", ["prepare", "check"])
 @pytest.mark.parametrize(
     ("said", "reported"),
     [
         ("@@@@@\nHost key verification failed.\n", "Check the machine's host key"),
         ("bench@other: Permission denied (publickey).\n", "SSH needs a key that works without a prompt"),
-        ("ssh: connect to host other port 22: Connection refused\n", "Connection refused"),
     ],
 )
-def test_ssh_failure_is_one_clear_error(last_line, other_machine, said, reported, command_name):
+def test_ssh_failure_is_one_clear_error(last_line, other_machine, said, reported):
     (other_machine.folder / "refuses").write_text(said)
-    says = last_line("hosts", command_name, other_machine.where)
+    says = last_line("hosts", "check", other_machine.where)
     assert says.startswith("error: ")
     assert said.splitlines()[-1] in says
     assert reported in says
@@ -142,7 +129,6 @@ def test_ssh_failure_is_one_clear_error(last_line, other_machine, said, reported
             ["--servers", OtherMachine.where, "--app", "."],
             "only serves the sample project. Leave out --servers, or --app",
         ),
-        (["--servers", OtherMachine.where, "--setups", "no-such"], "no-such"),
         (
             ["--allow-remote"],
             "--allow-remote only works with servers on another machine. Add --servers ssh://user@host",
@@ -161,31 +147,11 @@ def test_origin_requires_local_servers(other_machine):
     assert other_machine.calls() == []
 
 
-def test_message_may_arrive_in_pieces():
-    reading, writing = os.pipe()
-    reader = wire.MessageReader(reading)
-    call = wire.AgentCall(7, "calibrate", {"core": 1})
-    line = msgspec.json.encode(call) + b"\n"
-    os.write(writing, line[:3])
-    with pytest.raises(TimeoutError):
-        reader.next(wire.AgentCall, 0.01)
-    os.write(writing, line[3:])
-    wire.write(writing, call)
-    assert reader.next(wire.AgentCall, 1) == reader.next(wire.AgentCall, 1) == call
-    os.write(writing, b"Connection to other closed.\n")
-    with pytest.raises(wire.NotAMessage, match=r"^Connection to other closed\.$"):
-        reader.next(wire.AgentCall, 1)
-    os.close(writing)
-    with pytest.raises(EOFError):
-        reader.next(wire.AgentCall, 1)
-    os.close(reading)
-
-
 SILENT = """
 import sys
 from loadtests.hosts import wire
 wire.SILENCE_S = 0.5
-from loadtests.hosts.agent.answering import Answering, ClientGone
+from loadtests.hosts.agent.main import Answering, ClientGone
 answering = Answering(0, 1)
 try:
     answering.begin()
@@ -221,61 +187,3 @@ def test_wrong_token_means_another_host(free_port):
 def test_closed_firewall_error_has_remedy(free_port):
     with pytest.raises(UserError, match=r"although SSH works. .*sudo ufw allow proto tcp from 10\.0\.0\.1 to any port"):
         network.look("ssh://other", ("127.0.0.1", free_port), "the token", "10.0.0.1")
-
-
-# A Python that pretends to be another version.
-TOO_OLD = """#!/bin/sh
-shift
-exec {python} -c 'import sys; code = sys.argv[1]; sys.version_info = (3, 9, 18); exec(code)' "$@"
-"""
-OTHER = """#!/bin/sh
-export PYTHONPATH="{folder}"
-exec {python} "$@"
-"""
-SAYS = 'import platform\nplatform.python_version = lambda: "3.99.1"\n'
-
-
-def written(file, text):
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    file.chmod(0o755)
-    return file
-
-
-@pytest.mark.servers
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [("python3.9", "Python 3.11 or newer is needed. This is 3.9. Try: make PYTHON=python3.12"), ("python3.99", "")],
-    ids=["too old", "not there"],
-)
-def test_unusable_remote_python_is_reported(last_line, other_machine, tmp_path, name, why):
-    needs_git()
-    python = written(tmp_path / name, TOO_OLD.format(python=sys.executable)) if why else name
-    says = last_line("hosts", "prepare", other_machine.where, "--python", python)
-    assert says.startswith(f"error: {other_machine.where}: {why}")
-    assert (why or name) in says
-    assert not (other_machine.files / "marker.json").exists()
-
-
-@pytest.mark.servers
-def test_other_python_version_prints_warning(command, other_machine, tmp_path):
-    needs_git()
-    written(tmp_path / "says" / "sitecustomize.py", SAYS)
-    venv = tmp_path / "venv"
-    written(venv / "bin" / "python", OTHER.format(folder=tmp_path / "says", python=VENV / "bin" / "python"))
-    (tmp_path / "node_modules").mkdir()
-    code, printed, errors = command("hosts", "prepare", other_machine.where, "--venv", venv)
-    assert code == 0, errors
-    warned = " ".join(printed.split())
-    assert "Python 3.99.1 on the host, " in warned
-    assert "run hosts prepare --python PATH" in warned
-
-
-@pytest.mark.servers
-def test_environment_without_node_modules_is_refused(last_line, other_machine, tmp_path):
-    needs_git()
-    venv = tmp_path / "venv"
-    written(venv / "bin" / "python", "#!/bin/sh\n")
-    says = last_line("hosts", "prepare", other_machine.where, "--venv", venv)
-    assert says.endswith("/node_modules is missing. Run npm ci in that folder")
-    assert not (other_machine.files / "marker.json").exists()

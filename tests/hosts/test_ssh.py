@@ -61,27 +61,15 @@ def test_prepare_copies_files_and_marker(machines):
     assert len(marker["token"]) == 32
     assert (machines.files / "marker.json").stat().st_mode & 0o077 == 0
     assert machines.files.stat().st_mode & 0o777 == 0o700  # although the remote shell's umask is 000
-    look = f"{machines.where} is prepared; check it with: python -m loadtests hosts check {machines.where}"
-    assert look in machines.printed
-    assert "all common packages have the same versions" in machines.printed
 
 
 def test_check_describes_machine_and_network(away, machines):
     away.env["CAME_BY"] = "::ffff:127.0.0.1 40000 ::ffff:127.0.0.1 22"  # an IPv4 address in IPv6 notation
     code, printed, errors = away.run("hosts", "check", machines.where)
     assert code == 0, errors
-    said = ("is this machine", "an empty answer takes", "a long answer arrives at", "clock is ahead", "on the host: ")
+    said = ("is this machine", "an empty answer takes", "a long answer arrives at", "on the host: ")
     assert [words for words in said if words not in printed] == []
     away.wait_until_nothing_runs()
-
-
-def test_separate_servers_use_all_cores(at_hand, machines, monkeypatch):
-    monkeypatch.setattr("loadtests.hosts.ssh.boot", lambda: "of another machine")
-    code, printed, errors = at_hand("hosts", "check", machines.where)
-    assert code == 0, errors
-    assert "is this machine" not in printed
-    cores = len(os.sched_getaffinity(0))
-    assert f"{cores} core{'s' * (cores > 1)} for the servers on the host" in printed
 
 
 def test_run_records_its_hosts(measured, machines, folder):
@@ -147,10 +135,7 @@ def test_changed_remote_file_is_reported_early(at_hand, machines, study, changed
     with changed(machines.files / "tree" / "supervisor" / "conf.d" / "gunicorn.conf"):
         code, _, errors = at_hand("run", study(), "--servers", machines.where)
     assert code == 1
-    assert errors == (
-        f"error: {machines.where}: files differ from this machine's: supervisor/conf.d/gunicorn.conf. Copy them: "
-        f"loadtests hosts prepare {machines.where}\n"
-    )
+    assert f"{machines.where}: files differ from this machine's: supervisor/conf.d/gunicorn.conf. Copy them" in errors
 
 
 def test_taken_remote_port_is_reported(away, machines, study):
@@ -166,7 +151,6 @@ def test_taken_remote_port_is_reported(away, machines, study):
     ("variable", "value", "says"),
     [
         ("BIND", "127.0.0.1", "BIND only works for servers on this machine. Unset BIND"),
-        # No interface has this IPv6 address, so there is no IPv4 address to use instead.
         (
             "CAME_BY",
             "2001:db8::1 40000 2001:db8::2 22",

@@ -6,11 +6,9 @@ import time
 
 import pytest
 
-from loadtests import engines
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.measure import run as runs
-from loadtests.measure import study_options
 from loadtests.measure.prepare import resume
 from loadtests.plan import study as studies
 from loadtests.records.run.folder import Run
@@ -70,16 +68,10 @@ def test_every_slot_runs_once(begin, trials, folder):
     assert Run.open(folder).record.ended
 
 
-def test_limited_memory_divides_setups_into_groups(begin, bench_of, trials, folder):
+def test_limited_memory_prevents_interleaving(begin, bench_of, folder):
     each_mb = sum(one.rss_mb for one in bench_of.host.usage(bench_of.server.parts(), folder).values())
     bench_of.host.free_mb = int(each_mb * 5)  # half of the memory is enough for the baseline and one other setup
-    execution = begin(setups=["gunicorn", "uvicorn", "daphne"])
-    assert "note: 2 setups run at once, including gunicorn in each block" in execution.headline
-    assert run(execution)
-    blocks = {}
-    for trial in Run.open(folder).trials():
-        blocks.setdefault(trial.block, set()).add(trial.label)
-    assert sorted(map(sorted, blocks.values())) == [["daphne", "gunicorn"]] * 2 + [["gunicorn", "uvicorn"]] * 2
+    assert not begin(setups=["gunicorn", "uvicorn", "daphne"]).study.interleave
 
 
 @pytest.mark.parametrize("interleave", [True, False])
@@ -111,15 +103,6 @@ def test_interrupted_run_resumes_its_schedule(begin, go_on, trials, folder):
     assert [number for number, _ in trials.attempts] == [1, 2, 3, 4]
 
 
-def test_resumed_run_has_no_end_time(begin, go_on, trials, folder):
-    run(begin())
-    next((folder / "trials").glob("*.json")).unlink()
-    trials.interrupt_at = len(trials.ran)
-    with pytest.raises(KeyboardInterrupt):
-        run(go_on())
-    assert Run.open(folder).record.ended is None
-
-
 def test_blocks_are_added_for_precision(begin, trials, folder):
     trials.spread = 0.02
     execution = begin(Goal(until=0.03, max_time_s=60))
@@ -149,13 +132,6 @@ def test_no_block_follows_the_time_limit(begin, go_on, trials, folder, max_time_
     assert Run.open(folder).record.measured_s >= measured_s + 4 * takes_s
 
 
-def test_baseline_copy_is_added_once():
-    study = studies.parse(TABLE, "s", "s.toml").with_copy()
-    assert [entry.label for entry in study.entries] == ["gunicorn", "uvicorn", "gunicorn-again"]
-    assert study.with_copy() == study
-    assert studies.from_dict(study.to_dict()) == study
-
-
 def test_unavailable_setup_is_omitted(begin, bench_of, trials, folder):
     bench_of.application = dataclasses.replace(bench_of.application, asgi=None)
     execution = begin()
@@ -167,14 +143,10 @@ def test_unavailable_setup_is_omitted(begin, bench_of, trials, folder):
     assert f"skipped: uvicorn: {why}" in execution.headline
 
 
-TLS = {"TLS": 1}
-
-
 @pytest.mark.parametrize(
     ("setups", "test", "why"),
     [
         (["gunicorn", "gunicorn-gevent"], {"path": "/async/"}, "it cannot run asynchronous views"),
-        (["granian-asgi", {"setup": "uvicorn", "env": TLS}], {"protocol": "http2"}, "it cannot answer HTTP/2 over TLS"),
         (["granian-asgi", "gunicorn-gthread"], {"protocol": "http2"}, "it cannot answer HTTP/2 without TLS"),
     ],
 )
@@ -189,20 +161,6 @@ def test_unsupported_test_is_omitted(begin, folder, setups, test, why):
     assert (label, "can") in places
     assert (label, "cannot") not in places
     assert [slot.number for slot in execution.order] == list(range(1, len(execution.order) + 1))
-
-
-def test_setup_without_tests_is_omitted(begin, folder):
-    begin(setups=["granian-asgi", {"setup": "waitress", "env": TLS}])
-    assert left_out(folder) == [("waitress", None, "it cannot answer over TLS")]
-
-
-def test_engine_without_tls_is_omitted(bench_of):
-    setup = {"setup": "gunicorn-gthread", "env": TLS}
-    tests = {"latency": {"rate": 10, "duration": "1s", "engine": "loadtest"}}
-    study = studies.parse({"setups": [setup], "tests": tests}, "s", "s.toml")
-    bench = dataclasses.replace(bench_of(study, None), engine=engines.get)
-    why = bench.refused(study.entries[0], study.tests[0])
-    assert why == "the engine loadtest cannot trust the certificate of a run"
 
 
 def test_refused_run_writes_nothing(begin, bench_of, folder):
@@ -221,21 +179,9 @@ def test_refused_run_writes_nothing(begin, bench_of, folder):
     assert bench_of.server.served == []
 
 
-def test_the_baseline_sets_the_contract(begin, bench_of):
-    execution = begin(baseline="uvicorn")
-    assert [setup for setup, _, _ in bench_of.server.served] == ["uvicorn"]
-    [expected] = execution.run.record.contract["throughput"]
-    assert (expected.status, expected.content_type) == (200, "text/plain")
-
-
 def test_quick_study_has_short_trials():
     table = {**TABLE, "blocks": 6, "tests": {"throughput": {"duration": "20s", "warmup": "500ms"}}}
     quick = studies.parse(table, "s", "s.toml").quick()
     [test] = quick.tests
     assert (quick.name, quick.blocks, test.pace.duration_s, test.warmup_s) == ("s-quick", 2, 3.0, 0.5)
     assert studies.parse(TABLE, "s", "s.toml").quick().tests[0].pace.duration_s == 1.0
-
-
-def test_max_time_requires_precision():
-    with pytest.raises(UserError, match="--precision"):
-        study_options.goal_of(None, "1h")

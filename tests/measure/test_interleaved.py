@@ -1,6 +1,5 @@
 """Test interleaved setups without a server."""
 
-import dataclasses
 import itertools
 import subprocess
 
@@ -12,7 +11,6 @@ from loadtests.measure import interleaved
 from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part
 from loadtests.plan import study as studies
-from loadtests.plan.schedule import planned_seconds
 from loadtests.serve.serving import NotServing
 from tests.fixtures.bench import a_block, measure_interleaved, reasons
 
@@ -28,15 +26,14 @@ LOST = "the connection to ssh://other was lost: it ended"
 
 
 @pytest.fixture
-def run(bench_of, monkeypatch):
+def run(bench_of):
     """Return a function that runs a block on the fake bench and returns the trials by label and test.
 
     The function's arguments are changes to the study.
     """
-    monkeypatch.setattr(interleaved, "REST_S", 0.0)
 
-    def run(attempt=1, **changes):
-        bench, _, planned = a_block(bench_of, {**TABLE, **changes}, attempt)
+    def run(**changes):
+        bench, _, planned = a_block(bench_of, {**TABLE, **changes})
         trials = measure_interleaved(bench, planned)
         assert [trial.number for trial in trials] == [one.slot.number for one in planned]
         return {(trial.label, trial.test): trial for trial in trials}
@@ -77,20 +74,6 @@ def test_every_second_round_is_mirrored(run, bench_of):
     # The machine's speed is measured once before each round.
     assert {trials[label, "latency"].evidence.calibration_s for label in TABLE["setups"]} == {(0.1, 0.2)}
     assert trials["gunicorn", "throughput"].evidence.calibration_s == (0.1, 0.1)
-
-
-def test_idle_cpu_time_is_recorded(run):
-    assert all(trial.evidence.idle_cpu is not None for trial in run().values())
-    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # there are no other setups
-
-
-def test_attempts_have_different_orders(run, bench_of):
-    orders = set()
-    for attempt in range(1, 6):
-        bench_of.engine.slices.clear()
-        run(attempt)
-        orders.add(tuple(origin for origin, _, _ in bench_of.engine.slices))
-    assert len(orders) > 1
 
 
 def test_other_hosts_are_checked_each_slice(run, bench_of):
@@ -150,16 +133,6 @@ def test_lost_connection_invalidates_one_test(run, bench_of):
     assert len(bench_of.server.served) == 6
 
 
-def test_lost_connection_during_start_invalidates_test(run, bench_of):
-    def cut(bind, port):
-        if not bench_of.server.served:
-            bench_of.server.served.append(None)
-            raise ConnectionLost(LOST)
-
-    bench_of.host.require_free = cut
-    assert spoiled(run()) == of_test("latency", "connection_lost")
-
-
 def test_lost_worker_between_slices_is_noticed(run, bench_of):
     processes = [subprocess.Popen(["sleep", "60"]) for _ in range(2)]
     # From the second slice on, another process serves.
@@ -191,14 +164,6 @@ def test_slow_setups_have_longer_slices(run, bench_of, monkeypatch, answer_s, se
     assert [(settle, seconds) for _, settle, seconds in bench_of.engine.slices] == settle_and_slice_s
 
 
-def test_trial_includes_events_in_slices(run, bench_of):
-    def swapping(moment):
-        return dataclasses.replace(moment, swapped_pages=7 if len(bench_of.engine.slices) >= 1 else 0)
-
-    bench_of.host.moment_of = swapping
-    assert sum("swapped" in reasons(trial) for trial in run().values()) == 1
-
-
 def test_search_is_never_interleaved():
     tests = {
         **TABLE["tests"],
@@ -209,6 +174,3 @@ def test_search_is_never_interleaved():
     assert [study.interleaved(test) for test in study.tests] == [True, True, False, False]
     apart = studies.parse({**TABLE, "tests": tests, "interleave": False}, "s", "s.toml")
     assert not any(apart.interleaved(test) for test in apart.tests)
-    # Each setup starts only once, not once for each trial.
-    each_s = 1.5 + 0.5 + 1.2 + 2 * 0.22 + 0.5 + 1 + 2 * 0.22
-    assert planned_seconds(studies.parse(TABLE, "s", "s.toml")) == pytest.approx(2 * 1.2 + 3 * each_s)

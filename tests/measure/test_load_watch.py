@@ -7,9 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from loadtests.hosts.local import Local
+from loadtests.hosts.local import Host
 from loadtests.measure import load_watch
-from loadtests.measure.load_watch import CpuWatch, LoadWatch, OriginWatch, WatchedSlice, joined
+from loadtests.measure.load_watch import CpuWatch, OriginWatch
+from loadtests.measure.observation import LoadObservation, joined
+from loadtests.observe.conditions import Conditions
 from loadtests.observe.processes import Part
 from loadtests.records import CpuSample, Meanwhile, OriginObservation, OriginStage
 from loadtests.serve.http import Answer
@@ -21,27 +23,28 @@ COUNTS = {"total_requests": 80, "request_seconds": 120.5}
 
 def test_sample_covers_usage_since_previous_sample():
     times, used = iter([10.0, 11.0, 13.0]), {1: 5.0, 2: 7.0, 3: 1.0}
-    watch = CpuWatch(lambda: dict(used), {1: "web", 2: "web", 3: "redis"}, lambda: next(times))
+    roles = {1: SimpleNamespace(role="web"), 2: SimpleNamespace(role="web"), 3: SimpleNamespace(role="redis")}
+    host = SimpleNamespace(usage=lambda parts, folder: roles, cpu_s=lambda pids: dict(used))
+    watch = CpuWatch(host, SimpleNamespace(folder=None, parts=list), lambda: next(times))
+    watch.find_processes()
+    watch.start()
     used.update({1: 5.5, 2: 7.25})
     watch.sample()
     used.update({3: 2.0})
     del used[2]  # it has ended
     watch.sample()
+    watch._sampler.stop()
     assert watch._samples == [CpuSample(1.0, {"redis": 0.0, "web": 0.75}), CpuSample(3.0, {"redis": 0.5, "web": 0.0})]
 
 
 def test_processes_are_seen_during_load(tmp_path):
     running = SimpleNamespace(folder=tmp_path, parts=lambda: [Part("web", os.getpid())])
-    watch = LoadWatch(Local(), running)
-    watch.prepare()
+    watch = CpuWatch(Host(), running)
+    watch.find_processes()
+    assert watch.stop() == ()  # the load never starts
     watch.start()
     threading.Event().wait(0.3)
-    seen = watch.observed()
-    assert {tuple(sample.cores) for sample in seen.cpu} == {("web",)}
-    assert seen.origin is None  # it doesn't exist
-    watch = LoadWatch(Local(), running)
-    watch.prepare()
-    assert watch.observed() == Meanwhile()  # the load never starts
+    assert {tuple(sample.cores) for sample in watch.stop()} == {("web",)}
 
 
 @pytest.fixture
@@ -82,22 +85,16 @@ def test_unreachable_origin_has_no_record(tmp_path, address):
     assert watch.observed() is None
 
 
-def load_observation(stages, *samples):
-    return Meanwhile(tuple(CpuSample(t, {"web": 0.5}) for t in samples), OriginObservation(stages, 10, 5.0))
+def watched(settle_s, measured_s, stages, *samples):
+    seen = Meanwhile(tuple(CpuSample(t, {"web": 0.5}) for t in samples), OriginObservation(stages, 10, 5.0))
+    calm = Conditions(1.0, 0.0, 0.0, 0, None)
+    return LoadObservation((), {}, {}, calm, meanwhile=seen, settle_s=settle_s, measured_s=measured_s)
 
 
 def test_joined_slices_use_measured_time():
     slow = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
-    found = joined([WatchedSlice(0.1, 0.5, load_observation((slow,), sampled_s)) for sampled_s in (0.61, 0.7)])
+    found = joined([watched(0.1, 0.5, (slow,), sampled_s) for sampled_s in (0.61, 0.7)])
     assert [sample.t for sample in found.cpu] == [0.5, 1.0]
     assert found.origin == OriginObservation((OriginStage(-0.1, "200 after 1000 ms", True, 1000.0),), 20, 10.0)
     assert (found.origin.service_s, found.origin.steady) == (0.5, True)
     assert joined([]) == Meanwhile()
-
-
-def test_restarted_stages_have_no_times():
-    stages = (OriginStage(0.0, "200", True, 1.0), OriginStage(20.0, "503", False, 1.0))
-    several = joined([WatchedSlice(0.1, 0.5, load_observation(stages))] * 2)
-    single = joined([WatchedSlice(2.0, 30.0, load_observation(stages))])
-    assert several.origin.stages == ()
-    assert [stage.t for stage in single.origin.stages] == [-2.0, 18.0]

@@ -3,11 +3,8 @@
 import pytest
 
 from loadtests.analyse.reasons import is_setups_own
-from loadtests.hosts.base import Program
-from loadtests.hosts.local import Local
 from loadtests.observe.processes import Usage
-from loadtests.serve.serving import NotServing, Serving
-from loadtests.setups import find
+from loadtests.serve.serving import NotServing
 from tests.fixtures.bench import a_block, measure
 
 
@@ -60,29 +57,3 @@ def test_replacement_is_recorded_with_memory(trial, bench_of, way, method, pids)
     assert (found.status, done.way, done.replaced, done.before_mb) == ("ok", way, len(pids), 100.0)
     assert (done.after_mb, done.t is None) == (102.0 if pids else 100.0, way == "max-requests")
     assert [request.closes for request in bench_of.engine.loads[-1].requests] == [False, True]
-
-
-def test_restart_waits_for_all_processes(bench_of, monkeypatch):
-    supervised = Local().supervise({})
-    server = Serving(*find(["uvicorn"]), (), (), bench_of.application, Local(), supervised, ("127.0.0.1", 1), 1)
-    states = [["STOPPING", "STOPPING"], ["STOPPED", "STOPPING"], ["STOPPED", "STOPPED"]]
-    asked = []
-
-    class Rpc:
-        def stopProcessGroup(self, group, wait):
-            asked.append((group, wait))
-
-    def programs(group):
-        now = states.pop(0) if len(states) > 1 else states[0]
-        return [Program(f"web_{k}", state, 0 if state == "STOPPED" else 7, 0) for k, state in enumerate(now)]
-
-    monkeypatch.setattr(supervised, "_rpc", Rpc())
-    monkeypatch.setattr(supervised, "programs", programs)
-    supervised.stop("uvicorn")
-    assert (asked, len(states)) == ([("uvicorn", False)], 1)
-    states[0] = ["STOPPED", "STOPPING"]
-    monkeypatch.setattr("loadtests.hosts.supervisor.STOPPED_WITHIN_S", 0.0)
-    monkeypatch.setattr(supervised, "logs", lambda: "still there")
-    with pytest.raises(NotServing, match=r"^uvicorn did not stop within 0 s. ") as raised:
-        server.restart()
-    assert raised.value.log == "still there"

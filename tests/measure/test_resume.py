@@ -16,7 +16,6 @@ from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import Expectation, OwnProject
 from loadtests.report import reports
 from loadtests.setups import other_stacks
-from loadtests.setups.application import project
 from tests.fixtures.bench import FakeTrials, SilentWatcher
 
 TABLE = {
@@ -150,7 +149,7 @@ def test_resumed_run_uses_environments_password(begun, bench_of, monkeypatch, ur
     assert record["command"].endswith("'load postgres://REPLACED@h/x' --clients=ssh://a@h")
 
 
-@pytest.mark.parametrize("now", [None, "redis://:hunter2@elsewhere/0", "redis://127.0.0.1:6379/0"])
+@pytest.mark.parametrize("now", [None, "redis://:hunter2@elsewhere/0"])
 def test_missing_password_prevents_resume(begun, bench_of, monkeypatch, now):
     folder = begun(REDIS_URL=REDIS[0]).path
     monkeypatch.setenv("REDIS_URL", now) if now else monkeypatch.delenv("REDIS_URL")
@@ -166,25 +165,12 @@ def test_stored_log_has_no_password(begun, bench_of):
     assert {f"cannot connect to '{KEPT[0]}'" in one.log for one in Run.open(folder).trials()} == {True}
 
 
-def test_dry_run_shows_no_secrets(command, monkeypatch):
-    monkeypatch.setenv("REDIS_URL", REDIS[0])
-    _, printed, errors = command("run", "first-look", "--dry-run")
-    assert KEPT[0] in "".join(printed.split())
-    assert "hunter2" not in printed + errors
-
-
-@pytest.mark.parametrize("variable", ["REDIS_URL", "BROKER"])
-def test_study_refuses_passwords(variable):
-    entry = {"setup": "gunicorn", "env": {variable: REDIS[0]}}
-    says = rf"setups\[1\].env.{variable}: contains a user name or a password. Set it in the"
+def test_study_refuses_passwords():
+    entry = {"setup": "gunicorn", "env": {"BROKER": REDIS[0]}}
+    says = r"setups\[1\].env.BROKER: contains a user name or a password. Set it in the"
     with pytest.raises(UserError, match=says) as error:
         studies.parse({**TABLE, "setups": [entry]}, "s", "s.toml")
     assert "hunter2" not in str(error.value)
-
-
-def test_stored_command_has_no_password(tmp_path):
-    options = project.Options(tmp_path, before="load postgres://me:hunter2@h/x --all")
-    assert options.to_dict()["before"] == "load postgres://REPLACED@h/x --all"
 
 
 def test_secret_headers_are_not_kept(begun, bench_of):

@@ -8,7 +8,6 @@ import pytest
 from loadtests.measure import contract_check
 from loadtests.measure.capacity import find
 from loadtests.plan import objective as objectives
-from loadtests.plan.kinds import metric
 from loadtests.plan.kinds.stream import CAPACITY
 from loadtests.plan.objective import SearchPlan
 from loadtests.records import Deliveries, Second, Streams
@@ -26,7 +25,7 @@ SLOW, FAST = dict.fromkeys(NOTHING, 500.0), dict.fromkeys(NOTHING, 5.0)
 @pytest.fixture
 def search(bench_of, monkeypatch):
     """Return a function that runs a search with changed keys on a server and returns the trial and the test."""
-    monkeypatch.setattr(contract_check.websocket, "verified", lambda *asked: [])
+    monkeypatch.setattr(contract_check.websocket_contract, "broken", lambda *given: [])
 
     def search(kind, server, **changes):
         bench_of.engine.meanwhile = server
@@ -71,15 +70,6 @@ def test_capacity_is_in_counted_units(search, bench_of, kind):
     assert trial.result.planned == int(trial.capacity.rate / per_send * trial.result.duration_s)
 
 
-def test_delivery_lag_of_probes_is_recorded(search):
-    trial, _ = search("broadcast-capacity", delivering)
-    assert {probe.lag_ms["p99"] for probe in trial.capacity.probes} == {10.0, 500.0}
-    assert {probe.response_time_ms["p99"] for probe in trial.capacity.probes} == {2.0}
-    failed = [probe.why for probe in trial.capacity.probes if probe.outcome == "fail"]
-    assert set(failed) == {"lag p99 500.0 ms, at most 100 ms"}
-    assert metric("delivered_percent").read(trial) == 100
-
-
 def losing(load):
     return delivering(load, loses=0.02)
 
@@ -97,7 +87,6 @@ def to_nobody(load):
     [
         ("broadcast-capacity", losing, "of the deliveries missing, at most 0.01%"),
         ("echo-capacity", refusing, "47.62% of the connections refused or lost"),
-        ("broadcast-capacity", refusing, "47.62% of the connections refused or lost"),
         ("broadcast-capacity", to_nobody, ""),
     ],
 )
@@ -105,11 +94,6 @@ def test_losing_setup_has_no_capacity(search, kind, server, why):
     trial, _ = search(kind, server)
     assert (trial.capacity.rate, trial.capacity.limited_by) == (None, "server")
     assert why in trial.capacity.probes[0].why
-
-
-def test_allowed_loss_has_a_capacity(search):
-    server, objective = lambda load: delivering(load, loses=0.0005), "lag p99<100ms, missing<0.1%"
-    assert search("broadcast-capacity", server, objective=objective)[0].capacity.rate is not None
 
 
 @pytest.mark.parametrize("reads", [False, True])
@@ -167,18 +151,6 @@ def test_most_streams_within_objective_are_found(search, server):
     assert {probe.delay_ms["p99"] for probe in trial.capacity.probes} <= {5.0, 900.0}
 
 
-def test_highest_stream_count_is_lower_bound(search):
-    trial, _ = search("stream-capacity", streams, max_rate=40)
-    assert (trial.capacity.rate, trial.capacity.limited_by, CAPACITY.is_lower_bound(trial)) == (40, "max_rate", True)
-
-
-def test_late_reading_is_not_servers_limit(search):
-    def lain(load):
-        return streams(load, reading_lag_ms={**NOTHING, "p99": 60.0 if load.streams.count > STREAMS else None})
-
-    assert search("stream-capacity", lain)[0].capacity.limited_by == "generator"
-
-
 def searched(arrivals, sustained, requests_each, unsent=0.0):
     """Search for the highest number of users, or with ``arrivals`` for the highest rate of new users.
 
@@ -211,11 +183,10 @@ def searched(arrivals, sustained, requests_each, unsent=0.0):
             timeline=tuple(made),
         )
 
-    ticks = iter(range(10**6))
     unit = {"unit": "new users/s", "min_rate": 0.1} if arrivals else {"unit": "users", "whole": True}
     plan = SearchPlan(start_rate=10.0, short_s=5.0, long_s=10.0, precision=0.05, **unit)
     objective = objectives.parse("p99<500ms, failures<0.1%")
-    return find(load, objective, plan, run, clock=lambda: float(next(ticks))).capacity, asked
+    return find(load, objective, plan, run), asked
 
 
 @pytest.mark.parametrize("sustained", [1, 2, 3, 7, 37, 250])
@@ -230,12 +201,6 @@ def test_most_users_are_a_whole_number(sustained):
 @pytest.mark.parametrize(("unsent", "limited_by"), [(0.001, "server"), (0.01, "server"), (0.1, "generator")])
 def test_stopped_probe_is_not_generators_limit(unsent, limited_by):
     assert searched(False, 37, 50.0, unsent)[0].limited_by == limited_by
-
-
-def test_failing_server_has_no_capacity():
-    found, asked = searched(False, 0, 5.0)
-    assert (found.rate, min(asked)) == (None, 1)
-    assert found.sentence == "no rate is within the objective, not even 1 users"
 
 
 def test_highest_rate_of_users_is_found():

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from loadtests.setups import needs, services
+from loadtests.setups import needs
 from tests.fixtures.databases import postgresql
 
 REQUESTS, LEAKS_ONE_IN = 100, 5
@@ -34,7 +34,7 @@ STUDY = """
 setups = ["gunicorn"]
 blocks = 1
 interleave = false
-tests.latency = { rate = 50, pace = "even", duration = "2s", warmup = "0s", services = ["postgresql"] }
+tests.latency = { rate = 50, duration = "2s", warmup = "0s", services = ["postgresql"] }
 """
 BETWEEN = """
 setups = [{ setup = "gunicorn-gthread", env = { THREADS = 8, CONN_MAX_AGE = 60, PGBOUNCER = 1 } }]
@@ -136,18 +136,3 @@ def test_pgbouncer_needs_a_database(command, tmp_path, monkeypatch):
     code, _, errors = command("run", study, "--dry-run")
     assert (code, errors.count("\n")) == (1, 1)
     assert 'gunicorn-gthread in test throughput: PGBOUNCER needs services = ["postgresql"]' in errors
-
-
-def test_remote_database_is_not_counted(refused):
-    errors = refused("run", "connections", "--servers", "ssh://nobody@127.0.0.1:1", "--dry-run")
-    assert "the service postgresql only works for servers on this machine" in errors
-
-
-def test_pgbouncer_address_replaces_database_address(monkeypatch):
-    monkeypatch.delenv("DATABASE_URL", raising=False)
-    in_front, behind = (services.known()[name].here.partition("=")[2] for name in ("pgbouncer", "postgresql"))
-    assert services.found_here(["pgbouncer", "postgresql"]) == {"DATABASE_URL": in_front}
-    assert services.found_here(["postgresql", "redis"])["DATABASE_URL"] == behind
-    assert behind.endswith("?host=$RUN_DIR")
-    monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/bench")
-    assert services.found_here(["postgresql"]) == {}

@@ -103,16 +103,3 @@ def test_small_usages_add_up():
     assert (row.cpu_s, row.context_switches, row.rss_mb, row.peak_rss_mb) == (2.5, 30, 10.0, 12.0)
     stretches = [processes.difference({7: usage(n, 0)}, {7: usage(n + 0.0002, 0)}) for n in range(5)]
     assert [row.cpu_s for row in processes.together(stretches)] == [pytest.approx(0.001)]
-
-
-def test_switches_of_ended_threads_are_unknown():
-    [row] = processes.difference({7: usage(1.5, 100)}, {7: usage(4.0, 60)})
-    assert row.context_switches is None
-    [row] = processes.together([[row], processes.difference({7: usage(4.0, 60)}, {7: usage(5.0, 90)})])
-    assert (row.cpu_s, row.context_switches) == (3.5, None)
-
-
-def test_ended_process_is_omitted():
-    with subprocess.Popen(["true"]) as gone:
-        gone.wait()
-        assert processes.snapshot([Part("web", gone.pid)]) == {}

@@ -2,12 +2,10 @@
 
 import pytest
 
-from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.plan.kinds import every_metric, metric
 from loadtests.plan.objective import OF_DELIVERIES, OF_ECHOES, OF_REQUESTS, Limit, Objective, parse
 from loadtests.plan.percentiles import knowable, requests_needed
-from loadtests.report.formats import csv
 from tests.fixtures.studies import a_test
 
 
@@ -20,21 +18,12 @@ def test_every_metric_has_a_name():
         metric("speed")
 
 
-def test_metric_name_shows_unit_once():
-    p99, rps, memory = metric("p99_ms"), metric("rps"), metric("memory_peak_mb")
-    assert p99.with_unit(p99.in_words("service time")) == "p99 service time, ms"
-    assert rps.with_unit(rps.in_words("service time")) == "requests per second"
-    # Memory has these terms, although no question in the report asks about memory.
-    assert (memory.topic, memory.verb) == ("peak memory", "has the least")
-
-
 @pytest.mark.parametrize(
     ("rate", "percentiles", "times", "decisive"),
     [
         (300, [], ["p50_ms", "p99_ms"], "p99_ms"),
         (30, [], ["p50_ms", "p95_ms"], "p99_ms"),  # 300 requests are too few for p99
         (300, ["p50"], ["p50_ms"], "p50_ms"),
-        (300, ["p95", "p50"], ["p50_ms", "p95_ms"], "p50_ms"),
         (300, ["p99"], ["p99_ms"], "p99_ms"),
     ],
 )
@@ -45,30 +34,17 @@ def test_only_listed_percentiles_are_judged(rate, percentiles, times, decisive):
 
 
 def test_kind_without_percentiles_refuses_percentiles():
-    with pytest.raises(UserError, match=r"throughput\.percentiles: p50 has no verdicts in tests of the kind through"):
+    with pytest.raises(UserError, match=r"throughput\.percentiles: tests of the kind throughput have no verdicts"):
         a_test("throughput", duration="1s", percentiles=["p50"])
-
-
-def test_unjudged_percentiles_widen_no_interval(build_run):
-    alone = a_test("latency", rate=300, duration=10, percentiles=["p50"])
-    both = a_test("latency", rate=300, duration=10)
-    one, two = (Results(build_run(tests=(test,), name=f"run-{len(test.judged)}")) for test in (alone, both))
-    key = ("uvicorn", "latency", "p50_ms")
-    assert {metric for _, _, metric in one.comparisons} == {"p50_ms", "cpu_ms_per_request"}
-    assert one.comparisons[key].high < two.comparisons[key].high
-    assert csv.csv_text(one) == csv.csv_text(two)
 
 
 @pytest.mark.parametrize(
     ("text", "terms", "objective"),
     [
         ("p99<50ms", OF_REQUESTS, Objective()),
-        ("p99.9 < 1s", OF_REQUESTS, Objective((Limit(99.9, 1000),))),
-        ("p95<20ms, errors<0.5%", OF_REQUESTS, Objective((Limit(95, 20),), max_errors=0.005)),
-        ("p50<5ms,p99<=80.5ms", OF_REQUESTS, Objective((Limit(50, 5), Limit(99, 80.5)))),
+        ("p99.9 < 1s,p50<=8.5ms, errors<1%", OF_REQUESTS, Objective((Limit(99.9, 1000), Limit(50, 8.5)), 0.01)),
         ("lag p99<100ms", OF_DELIVERIES, Objective((Limit(99, 100, "lag"),), max_missing=0.0001)),
         ("lag p95 < 1s, missing<1%", OF_DELIVERIES, Objective((Limit(95, 1000, "lag"),), max_missing=0.01)),
-        ("p99<50ms", OF_ECHOES, Objective()),
         ("missing<0.5%, p99<50ms", OF_ECHOES, Objective(max_missing=0.005)),
     ],
 )
@@ -84,10 +60,9 @@ def test_objective_is_restored_from_text(text, terms, objective):
             (text, OF_REQUESTS, "objective: ")
             for text in ("", "p99", "p99<50", "p99>50ms", "errors<1%", "p100<5ms", "p99<0ms", "mean<5ms", "p75<50ms")
         ),
-        ("p99<50ms, missing<1%", OF_REQUESTS, "'missing<1%' is not a limit. Write for example 'p99<50ms, errors<0.1%'"),
-        ("p99<50ms", OF_DELIVERIES, "'p99<50ms': limit only the lag of deliveries, for example 'lag p"),
-        ("missing<1%", OF_DELIVERIES, "must limit the lag, for example 'lag p99<100ms'"),
-        ("lag p99<50ms", OF_ECHOES, "'lag p99<50ms': limit only response times, for example 'p99<"),
+        ("p99<50ms, missing<1%", OF_REQUESTS, "'missing<1%' is not a possible limit. Write for example 'p99<50ms, e"),
+        ("p99<50ms", OF_DELIVERIES, "'p99<50ms' is not a possible limit. Write for example 'lag p"),
+        ("missing<1%", OF_DELIVERIES, "must limit a percentile. Write for example 'lag p99<100ms"),
     ],
 )
 def test_unsupported_limit_shows_an_example(text, terms, says):
@@ -95,7 +70,7 @@ def test_unsupported_limit_shows_an_example(text, terms, says):
         parse(text, terms)
 
 
-@pytest.mark.parametrize(("percentile", "needed"), [(50, 20), (90, 100), (99, 1000), (99.9, 10_000), (99.99, 100_000)])
+@pytest.mark.parametrize(("percentile", "needed"), [(50, 20), (99, 1000), (99.9, 10_000)])
 def test_percentile_needs_ten_slower_requests(percentile, needed):
     assert requests_needed(percentile) == needed
     assert knowable(percentile, needed)

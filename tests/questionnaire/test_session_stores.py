@@ -1,9 +1,8 @@
 """Test the properties of session stores that the questionnaire needs.
 
-The tests use this project's store and Django's database store, with synchronous and asynchronous methods.
+test_djangos_session_tests.py runs Django's own tests with this project's store.
 """
 
-import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -27,52 +26,6 @@ def a_key():
 @pytest.fixture(params=exhaustive_but(COMMON_STORES, STORES))
 def store(request, store_of):
     return store_of(request.param)
-
-
-@pytest.fixture(params=["sync", "async"])
-def call(request):
-    """Return a function that calls a method of a session or a store, or the equivalent asynchronous method."""
-    if request.param == "sync":
-        yield lambda of, name, *given, **named: getattr(of, name)(*given, **named)
-        return
-    loop = asyncio.new_event_loop()
-    yield lambda of, name, *given, **named: loop.run_until_complete(getattr(of, f"a{name}")(*given, **named))
-    loop.run_until_complete(loop.shutdown_default_executor())
-    loop.close()
-
-
-@pytest.fixture
-def saved(store, call):
-    """Return a saved session with a value."""
-    session = store()
-    session["cat"] = "dog"
-    call(session, "save")
-    return session
-
-
-@pytest.mark.parametrize("value", ["", "\u00e9\u65e5\U0001f600", "x" * 100_000, ["a", {"b": None}], 1.5])
-def test_any_json_value_is_stored(store, call, saved, value):
-    saved["value"] = value
-    call(saved, "save")
-    assert call(store(saved.session_key), "get", "value") == value
-
-
-def test_missing_session_can_be_deleted(store, call):
-    call(store(), "delete")
-    call(store(), "delete", a_key())
-
-
-def test_existing_key_cannot_be_created(store, call, saved):
-    other = store(saved.session_key)
-    other.clear()
-    other["cat"] = "mouse"
-    with pytest.raises(CreateError):
-        call(other, "save", must_create=True)
-    assert call(store(saved.session_key), "get", "cat") == "dog"
-    free = store(a_key())
-    free.clear()
-    call(free, "save", must_create=True)
-    assert call(free, "exists", free.session_key)
 
 
 def test_concurrent_creation_succeeds_once(store):

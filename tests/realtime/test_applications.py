@@ -1,34 +1,24 @@
-"""Test the WebSocket endpoints with each consumer of Channels, and without Channels.
+"""Test the WebSocket endpoints with and without Channels.
 
 tests/serve/test_websocket_setups.py tests the echoes and deliveries of every setup.
 """
 
-import json
-
 import pytest
 
-# An application, the prefix of its endpoints, and a function that formats a message.
-KINDS = [("channels", "/ws/", str), ("channels", "/ws/sync/", str), ("channels", "/ws/json/", json.dumps)]
-KINDS += [("bare", "/ws/", str)]
+
+async def test_empty_or_binary_messages_are_echoed(application, connect):
+    socket, _ = await connect(application, "/ws/echo/")
+    assert await socket.say("") == ""
+    assert await socket.say(binary=b"") == b""
+    assert await socket.say(binary=bytes(range(256))) == bytes(range(256))
 
 
-@pytest.mark.parametrize("prefix", ["/ws/", "/ws/sync/"])
-async def test_empty_or_binary_messages_are_echoed(channels, bare, connect, prefix):
-    for application in (channels, *([bare] if prefix == "/ws/" else [])):
-        socket, _ = await connect(application, f"{prefix}echo/")
-        assert await socket.say("") == ""
-        assert await socket.say(binary=b"") == b""
-        assert await socket.say(binary=bytes(range(256))) == bytes(range(256))
-
-
-@pytest.mark.parametrize(("name", "prefix", "write"), KINDS)
-async def test_departed_client_gets_no_message(request, connect, name, prefix, write):
-    application = request.getfixturevalue(name)
-    left, _ = await connect(application, f"{prefix}rooms/one/")
+async def test_departed_client_gets_no_message(application, connect):
+    left, _ = await connect(application, "/ws/rooms/one/")
     await left.heard()
     await left.close()
-    publisher, _ = await connect(application, f"{prefix}publish/one/")
-    assert await publisher.say(write("a")) == write("ok")
+    publisher, _ = await connect(application, "/ws/publish/one/")
+    assert await publisher.say("a") == "ok"
     assert await left.communicator.receive_nothing(0.05)
 
 

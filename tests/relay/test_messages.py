@@ -12,7 +12,7 @@ def test_options_come_from_the_settings():
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ({"timout": 2}, "unknown option timout. Allowed: timeout, body_limit, layer, application"),
+        ({"timout": 2}, "unknown option timout. Allowed: timeout, body_limit, layer"),
         ({"timeout": 0}, "timeout must be seconds above 0, not 0"),
         ({"timeout": "30"}, "timeout must be seconds above 0, not '30'"),
         ({"body_limit": -1}, "body_limit must be a number of bytes, not -1"),

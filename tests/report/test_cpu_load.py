@@ -4,7 +4,6 @@ from loadtests.analyse.results import Results
 from loadtests.report.sections import cost
 from tests.fixtures.costs import with_costs
 from tests.fixtures.pages import page_of
-from tests.fixtures.studies import a_test
 
 COSTS = {"gunicorn-gthread": 0.5, "uvicorn": 2.0}
 
@@ -40,16 +39,9 @@ def test_idle_core_marks_cpu_time(build_run):
     assert any(text.startswith("*: the servers' cores weren't full") for text in answer.all_notes)
 
 
-def test_waiting_view_leaves_cores_idle(build_run):
-    waiting = a_test("throughput", path="/wait?ms=50", connections=10, duration=10)
-    assert cpu_column(answer_of(build_run, (waiting,), busy=0.3))[0] == "CPU in a closed loop, ms"
-
-
 def test_cost_table_names_idle_cores(build_run):
     run = build_run(labels=tuple(COSTS), tests=("latency", "throughput"), blocks=2)
-    section = cost.section(Results(with_costs(run, COSTS, busy=0.7)), None)
+    section = cost.section(Results(with_costs(run, COSTS, busy=0.7)))
     latency, loop = section.tables
     assert (latency.columns[1], loop.columns[1]) == ("CPU at 300/s, ms", "CPU in a closed loop, ms")
-    assert "CPU time: gunicorn-gthread and uvicorn." in loop.note
-    assert "CPU time:" not in latency.note
     assert "a figure at a fixed rate doesn't give a capacity" in section.paragraphs[0]

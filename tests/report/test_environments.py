@@ -16,7 +16,6 @@ PACKAGES = {"Django": "5.2.19", "granian": "2.8.7", "sphinx": "8.1.3"}
         (False, {"Django": "5.2.19", "granian": "2.7.9"}, "granian 2.7.9 (not 2.8.7)"),
         (True, {"Django": "6.1.3", "granian": "2.8.7", "new": "1"}, "Django 6.1.3 (not 5.2.19), new 1 (new)"),
         (True, {"Django": "5.2.19", "granian": "2.8.7"}, "sphinx missing (not 8.1.3)"),
-        (False, PACKAGES, "the same versions as without the variant"),
         (False, {f"p{number}": "1" for number in range(10)}, "2 more, listed in run.json"),
     ],
 )

@@ -35,10 +35,3 @@ def test_common_setup_is_noted_once(labelled):
     page, details = labelled(THREADS, Entry("threads-8", "gunicorn-gthread", {"THREADS": "8"}))
     assert NOTE in page.top.notes
     assert set(details.values()) == {""}
-
-
-def test_descriptive_labels_have_no_note(labelled):
-    page, details = labelled(PLAIN, Entry("daphne-ipc", "daphne-ipc", {}))
-    assert set(details.values()) == {""}
-    assert "labelExpr" not in str(page.top.chart.spec)
-    assert not any("with other settings" in note for note in page.top.notes)

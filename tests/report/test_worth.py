@@ -23,9 +23,9 @@ COSTS = {"gunicorn-gthread": 12.0, "granian-wsgi": 11.76, "uvicorn": 13.6}
 
 @pytest.fixture
 def results(build_run):
-    def make(costs=COSTS, application=PROJECT, name="own-project", blocks=6, **options):
-        labels, record = tuple(costs), {"application": application}
-        run = build_run(labels=labels, tests=("throughput",), blocks=blocks, record=record, name=name)
+    def make(costs=COSTS, blocks=6, **options):
+        shape = {"tests": ("throughput",), "record": {"application": PROJECT}}
+        run = build_run(labels=tuple(costs), blocks=blocks, **shape)
         return Results(with_costs(run, costs, **options))
 
     return make
@@ -36,18 +36,8 @@ def test_own_project_gets_a_cost_sentence(results):
     text = worth.sentence(found)
     assert text.startswith("Your view takes 12.0 ms of CPU time. Compared with gunicorn-gthread, granian-wsgi saves 2")
     assert " and uvicorn costs 13% (" in text
-    assert "; these intervals aren't adjusted for the other comparisons of the page. The run " in text
+    assert text.endswith("; these intervals aren't adjusted for the other comparisons of the page.")
     assert text in page.compose(found).answer.notes
-
-
-def test_sample_project_gets_no_cost_sentence(results):
-    assert not any("Your view" in note for note in page.compose(results(application=None)).answer.notes)
-
-
-def test_results_agree_with_the_reference(results):
-    assert worth.sentence(results()).endswith(" The measurement agrees.")
-    dear = worth.sentence(results({**COSTS, "uvicorn": 40.0}, name="dear"))
-    assert dear.endswith(" The measurement differs for uvicorn.")
 
 
 def test_equal_servers_do_not_differ(results):
@@ -59,11 +49,6 @@ def test_useless_interval_is_not_shown(results):
     text = worth.sentence(results(blocks=2, spread=0.2))
     assert "granian-wsgi needs more blocks for a result" in text
     assert "inf" not in text
-
-
-def test_no_view_saves_more_than_its_time(results):
-    text = worth.sentence(results({"gunicorn-gthread": 0.05, "granian-wsgi": 0.04}))
-    assert "predicts granian-wsgi -100% to " in text
 
 
 def test_missing_baseline_prints_no_cost_sentence(results):

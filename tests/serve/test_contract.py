@@ -68,17 +68,8 @@ def test_refused_request_gets_a_hint(given, says):
     assert bool(hint) == bool(says)
 
 
-@pytest.mark.parametrize(
-    ("header", "remedy"),
-    [("X-Forwarded-Proto", "Set SECURE_PROXY_SSL_HEADER"), ("Accept", "Send this header, even if")],
-)
-def test_remedy_depends_on_sent_header(header, remedy):
-    assert remedy in contract.redirect_of(HTTPS, application((header, "https")))
-
-
 @pytest.mark.servers
-def test_wsgi_answers_match_asgi(cli):
-    code, printed, errors = cli.run("check", "gunicorn", "uvicorn")
+def test_wsgi_answers_match_asgi(command, own_database):
+    code, printed, errors = command("check", "gunicorn", "uvicorn")
     assert code == 0, printed + errors
     assert f"{len(REQUESTS)} requests to each of 2 setups: 0 differences" in printed
-    cli.wait_until_nothing_runs()

@@ -38,16 +38,10 @@ def test_hopless_answers_like_other_setups(cli, monkeypatch, part, asked):
     assert ": 0 differences" in printed
 
 
-def test_unknown_hopless_part_is_refused(refused, monkeypatch):
-    monkeypatch.setenv("HOPLESS", "twins")
-    assert "HOPLESS=twins: must be one of 1, threads, middleware, whole" in refused("check", "uvicorn")
-
-
 KEPT = 20  # the number of threads that hopless keeps between requests by default
 AT_ONCE = 30
 UVICORN = ("uvicorn", "hopless_project:application", "--port")
 GUNICORN = ("gunicorn", "hopless_project:application", "--worker-class", "asgi", "--no-control-socket", "--bind")
-RELOADING = {"uvicorn --reload": (*UVICORN, "{port}", "--reload"), "gunicorn HUP": (*GUNICORN, "127.0.0.1:{port}")}
 
 
 class Project:
@@ -105,19 +99,14 @@ def test_disconnected_clients_leave_no_tasks(tmp_path):
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("way", RELOADING)
-def test_reload_leaves_no_threads(tmp_path, way):
-    with served_by(tmp_path, *RELOADING[way]) as (process, project):
+def test_reload_leaves_no_threads(tmp_path):
+    with served_by(tmp_path, *GUNICORN, "127.0.0.1:{port}") as (process, project):
         server = psutil.Process(process.pid)
         with ThreadPoolExecutor(AT_ONCE) as clients:
             assert set(clients.map(project.ask, ["/sleeps"] * AT_ONCE)) == {b"slept"}
         before, threads, children = project.state(), server.num_threads(), len(server.children(recursive=True))
         assert before["threads"] > 1
-        if way == "gunicorn HUP":
-            process.send_signal(signal.SIGHUP)
-        else:
-            file = tmp_path / "hopless_project.py"
-            os.utime(file, (file.stat().st_atime, file.stat().st_mtime + 10))
+        process.send_signal(signal.SIGHUP)
         wait_for(lambda: project.state()["pid"] not in (None, before["pid"]), "no other process answers")
         wait_for(lambda: not psutil.pid_exists(before["pid"]), "the process of before is left")
         wait_for(lambda: len(server.children(recursive=True)) == children, "there are other processes than before")

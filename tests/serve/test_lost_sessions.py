@@ -1,7 +1,6 @@
 """Test the questionnaire on real servers: session stores and their services, and gRPC in greenlets."""
 
 import json
-import os
 import re
 import secrets
 import threading
@@ -52,13 +51,6 @@ def test_two_hundred_users_keep_their_sessions(name, where):
         assert {(part.role, part.charged) for part in running.parts()} == {("web", True), (where, True)}
 
 
-@pytest.mark.parametrize("name", ["uvicorn", "granian-asgi", "daphne"])
-@pytest.mark.parametrize("grpc", ["1", "0"])
-def test_datastore_keeps_asgi_sessions(name, grpc):
-    with served(name, SESSIONS="datastore", DATASTORE_GRPC=grpc) as running:
-        assert walk(f"{running.url}/questionnaire/")[0] == "household"
-
-
 @pytest.mark.parametrize(
     ("name", "overlap"), [("gunicorn-gevent", True), ("uwsgi-gevent", True), ("gunicorn-gevent-unpatched", False)]
 )
@@ -90,12 +82,3 @@ def test_missing_datastore_is_reported_early(refused, monkeypatch, tmp_path):
     assert errors.startswith("error: gunicorn-gthread: did not start: datastore:datastore is EXITED (exit status 69): ")
     assert "there is no datastore at 127.0.0.1:1 (DATASTORE_EMULATOR_HOST)" in errors
     assert not (tmp_path / "run").exists()
-
-
-def test_service_gets_separate_core():
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        pytest.skip("the machine has only one core")
-    with served("gunicorn", SESSIONS="redis", CORES=str(cores[0]), SERVICES_CORES=str(cores[1])) as running:
-        found = {part.role: (os.sched_getaffinity(part.pid), part.elsewhere) for part in running.parts()}
-    assert found == {"web": ({cores[0]}, False), "redis": ({cores[1]}, True)}

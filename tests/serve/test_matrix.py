@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from loadtests import setups
-from loadtests.plan import study
 from tests.fixtures.exhaustive import COMMON_SETUPS, exhaustive_but
 from tests.fixtures.served import processes, served
 
@@ -33,12 +32,6 @@ PROCESSES = {
     "gunicorn-rolling": 6,  # two of them
     "mod_wsgi-express": 7,
 }
-
-
-def test_study_contains_every_regular_setup():
-    # The setup with two Gunicorns for rolling reloads is left out, because it answers like a single Gunicorn.
-    right = {name for name, setup in SETUPS.items() if not setup.wrong and "rolling" not in setup.renews}
-    assert {entry.setup for entry in study.load("matrix").entries} == right
 
 
 class Client(http.client.HTTPConnection):

@@ -10,7 +10,6 @@ import pytest
 
 from loadtests import files
 from loadtests.errors import UserError
-from loadtests.serve.serving import NotServing
 from loadtests.setups import services
 from tests.fixtures.served import served
 
@@ -48,13 +47,6 @@ def test_setup_waits_for_uncharged_service(sleeper):
     with served("gunicorn", "sleeper") as running:
         assert (running.folder / "there").exists()
         assert {(part.role, part.charged) for part in running.parts()} == {("web", True), ("sleeper", False)}
-
-
-@pytest.mark.servers
-def test_failed_service_shows_its_log(sleeper):
-    sleeper.write_text(SLEEPER.replace("import time; time.sleep(60)", "exit(7)").replace("label", "ready=x\nlabel"))
-    with pytest.raises(NotServing, match=r"sleeper:sleeper is (BACKOFF|FATAL|EXITED)"), served("gunicorn", "sleeper"):
-        pass
 
 
 def test_invalid_service_file_is_named(sleeper):

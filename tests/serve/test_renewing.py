@@ -58,7 +58,8 @@ def test_gunicorn_reload_loses_no_request(name):
     assert name != "gunicorn" or set(statuses) == {200}
 
 
-@pytest.mark.parametrize("name", exhaustive_but(("gunicorn",), BY_NUMBER))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", BY_NUMBER)
 def test_workers_are_replaced_after_requests(name):
     with served(name, WORKERS="2", MAX_REQUESTS="8", MAX_REQUESTS_JITTER="2") as running:
         before = workers(running)

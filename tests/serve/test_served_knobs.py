@@ -30,7 +30,6 @@ def status(client):
     [
         ("uvicorn", {}, WITHOUT_HOST, 200),
         ("uvicorn", {"HTTP_PARSER": "python"}, WITHOUT_HOST, 400),
-        ("gunicorn", {"APPLICATION": "bare"}, GET % b"unknown", 200),
         ("uvicorn", {"APPLICATION": "bare"}, GET % b"unknown", 200),
     ],
 )

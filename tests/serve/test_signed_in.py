@@ -14,7 +14,6 @@ from loadtests.errors import UserError
 from loadtests.measure import check as checks
 from loadtests.measure import contract_check
 from loadtests.serve import signed_in
-from loadtests.serve.serving import NotServing
 from loadtests.serve.signed_in import NotSignedIn
 from loadtests.setups.application import sample
 from loadtests.workload import Request, SignIn, sign_in
@@ -96,20 +95,18 @@ SECURE = {"cookie": "sessionid=s1; Secure; Path=/", "token": "csrftoken=c1; Secu
 
 
 @pytest.mark.parametrize(
-    ("host", "headers", "referer"),
-    [
-        ("shop.example", (PROXY,), "https://shop.example/"),
-        ("10.0.0.1", (PROXY, ("X-Forwarded-Host", "shop.example")), "https://shop.example/"),
-        ("shop.example", (PROXY, ("referer", "https://shop.example/in/")), "https://shop.example/in/"),
-    ],
+    ("headers", "referer"),
+    [((), "https://shop.example/"), ((("referer", "https://shop.example/in/"),), "https://shop.example/in/")],
 )
-def test_proxy_header_keeps_secure_cookies(monkeypatch, site, host, headers, referer):
+def test_proxy_header_keeps_secure_cookies(monkeypatch, site, headers, referer):
     monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
     url, seen = site(**SECURE)
-    behind_proxy = dataclasses.replace(sample(), host=host, headers=(*headers, ("Accept-Encoding", "gzip")))
+    behind_proxy = dataclasses.replace(
+        sample(), host="shop.example", headers=(PROXY, *headers, ("Accept-Encoding", "gzip"))
+    )
     [cookie] = signed_in.cookies(url, ADA, behind_proxy)
     assert set(cookie.split("; ")) == {"csrftoken=c1", "sessionid=s1"}
-    assert seen == [(host, "csrftoken=c1", "/in/", referer)]
+    assert seen == [("shop.example", "csrftoken=c1", "/in/", referer)]
 
 
 def test_login_trusts_the_servers_certificate(monkeypatch, site, tmp_path):
@@ -121,23 +118,6 @@ def test_login_trusts_the_servers_certificate(monkeypatch, site, tmp_path):
     assert seen == [(url.removeprefix("https://"), "csrftoken=c1", "/in/", f"{url}/")]
 
 
-@pytest.mark.parametrize(
-    ("action", "sent"), [("/entré/?next=/a b/", "/entr%C3%A9/?next=/a%20b/"), ("/%C3%A9/?a=%26", "/%C3%A9/?a=%26")]
-)
-def test_form_action_is_quoted(monkeypatch, site, action, sent):
-    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
-    url, seen = site(action=action)
-    signed_in.cookies(url, ADA, sample())
-    assert seen[0][2] == sent
-
-
-@pytest.mark.parametrize("prefix", ["__Host-", "__Secure-"])
-def test_cookie_may_have_a_prefix(monkeypatch, site, prefix):
-    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
-    url, _ = site(cookie=f"{prefix}sessionid=s1; Path=/")
-    assert f"{prefix}sessionid=s1" in signed_in.cookies(url, ADA, sample())[0]
-
-
 @pytest.mark.parametrize("name", ["JOURNEY_PASSWORD", "JOURNEY_COOKIE"])
 def test_cookie_header_excludes_a_login(monkeypatch, site, name):
     monkeypatch.setenv(name, "hunter2")
@@ -146,27 +126,13 @@ def test_cookie_header_excludes_a_login(monkeypatch, site, name):
         signed_in.cookies(site()[0], ADA if name == "JOURNEY_PASSWORD" else SignIn(), application)
 
 
-def test_redirect_to_https_has_remedy(monkeypatch, site):
-    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
-    url, _ = site(location="https://shop.example/in/", do_GET=lambda self: self.give(301, ""))
-    with pytest.raises(NotSignedIn) as raised:
-        signed_in.cookies(url, ADA, dataclasses.replace(sample(), ssl_redirect=True))
-    assert str(raised.value) == (
-        "GET /accounts/login/: answered 301 instead of 200 (301 to https://shop.example/in/: SECURE_SSL_REDIRECT is "
-        "on. Send this header, even if your proxy sends another: --header 'X-Forwarded-Proto: https')"
-    )
-
-
 @pytest.mark.parametrize(
     ("password", "changes", "says"),
     [
         ("hunter3", {}, "POST /in/: ada was refused: answered 200. Check the password"),
         ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie sessionid for this address, only csrftoken. Turn"),
-        ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "received no cookie sessionid for this"),
         ("hunter2 é", {"location": "http://["}, "POST /in/: the answer's Location is not valid: Invalid IPv6 URL"),
-        ("hunter2 é", {"cookie": "csrf=s1"}, "ada was logged in, but received no cookie sessionid"),
         ("hunter2 é", {"do_POST": lambda self: self.give(429, "")}, "429 instead of a redirect. Switch off the app"),
-        ("hunter2 é", {"do_POST": lambda self: self.give(307, "")}, "307 instead of a redirect. 307 to /profile/"),
         (
             "hunter2 é",
             {"do_POST": lambda self: self.give(400, "")},
@@ -178,7 +144,6 @@ def test_redirect_to_https_has_remedy(monkeypatch, site):
             {"action": "https://evil.example/in/"},
             "send the password to another site, https://evil.example",
         ),
-        ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500 instead of 200"),
         ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Send this header, even if"),
     ],
 )
@@ -190,20 +155,6 @@ def test_refused_login_is_reported(monkeypatch, site, password, changes, says):
     assert says in str(raised.value)
     assert "hunter" not in str(raised.value)
     assert ("evil" in says) <= (seen == [])
-
-
-def test_unreachable_server_fails_the_login(monkeypatch):
-    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2")
-    with pytest.raises(NotSignedIn, match=r"^GET /accounts/login/: ConnectionRefusedError: "):
-        signed_in.cookies("http://127.0.0.1:1", ADA, sample())
-
-
-@pytest.mark.parametrize("name", ["my_sid", ""])
-def test_settings_name_the_session_cookie(monkeypatch, site, name):
-    monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
-    url, _ = site(cookie="my_sid=s1; Path=/")
-    [cookie] = signed_in.cookies(url, ADA, dataclasses.replace(sample(), session_cookie=name))
-    assert "my_sid=s1" in cookie
 
 
 def test_each_account_logs_in(site, tmp_path):
@@ -225,13 +176,6 @@ def two_users(tmp_path):
     return sign_in.from_options("/accounts/login/", None, accounts)
 
 
-def test_run_keeps_its_accounts(two_users, tmp_path):
-    accounts = two_users.accounts()
-    (tmp_path / "users.csv").unlink()
-    assert two_users.accounts() == accounts
-    assert "hunter" not in f"{two_users!r} {dataclasses.asdict(two_users)}"
-
-
 @pytest.mark.parametrize(
     ("table", "users"),
     [({"kind": "throughput", "duration": "1s"}, 2), ({"kind": "journey", "users": 2, "duration": "1s"}, 1)],
@@ -242,10 +186,10 @@ def test_checks_log_few_users_in(bench_of, site, two_users, table, users):
     bench_of.server.statuses = {"/questionnaire/launch/": 302}
     bench, study, [planned] = a_block(bench_of, {"setups": ["gunicorn"], "tests": {"one": table}})
     study = study.with_journey(None, two_users)
-    bench.contract = contract_check.preflight(bench, study).contract
+    bench.contract, _ = contract_check.preflight(bench, study)
     assert len(seen) == 1
-    checked = contract_check.verified(bench, bench_of.server, study.tests[0], planned.entry)
-    assert (len(seen), len(checked.cookies), checked.broken) == (1 + users, users, [])
+    load, broken = contract_check.checked_load(bench, bench_of.server, study.tests[0], planned.entry, 1)
+    assert (len(seen), len(load.cookies), broken) == (1 + users, users, [])
 
 
 def test_failed_login_spares_other_setups(monkeypatch, bench_of, site, two_users, free_port):
@@ -253,12 +197,8 @@ def test_failed_login_spares_other_setups(monkeypatch, bench_of, site, two_users
     url, seen = site()
     other, _ = site(do_POST=lambda self: self.give(401, ""))
 
-    broken = []
-
     @contextlib.contextmanager
     def serving(setup, **options):
-        if setup.name in broken:
-            raise NotServing("did not start", "")
         bench_of.server.url = other if setup.name == "uvicorn" else url
         yield bench_of.server
 
@@ -273,26 +213,19 @@ def test_failed_login_spares_other_setups(monkeypatch, bench_of, site, two_users
     url = other
     with pytest.raises(UserError, match=r"^gunicorn: users can't log in: POST /in/: ada was refused"):
         checks.check(*given)
-    broken.append("gunicorn")  # the outcome of the first setup is kept
-    own = dataclasses.replace(bench_of.application, own=True)
-    checked = checks.check(*given[:3], own, *given[4:])
-    assert [one.name for one, _ in checked.failed] == ["gunicorn", "uvicorn", "gunicorn-gthread"]
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("ada,hunter2\nbob\n", "users.csv: line 2 must be a name and a password, such as ada,secret"),
-        ("ada,hunter2\x1b\n", "users.csv: line 1 must be a name"),
         ("", "users.csv: the number of accounts must be from 1 to 1,000, not 0"),
         ("ada,hunter2\n" * 1001, "not 1,001"),
-        (None, "users.csv cannot be read: No such file or directory"),
     ],
 )
 def test_invalid_accounts_are_refused(tmp_path, text, says):
     accounts = tmp_path / "users.csv"
-    if text is not None:
-        accounts.write_text(text)
+    accounts.write_text(text)
     with pytest.raises(UserError) as raised:
         sign_in.from_options("/accounts/login/", None, accounts).accounts()
     assert says in str(raised.value)

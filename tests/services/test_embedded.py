@@ -79,21 +79,6 @@ def test_restarted_datastore_keeps_its_address(tmp_path):
     assert addresses[0] == addresses[1]
 
 
-def test_datastore_avoids_taken_ports(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
-        taken = [f"127.0.0.1:{listener.getsockname()[1]}" for listener in (one, two)]
-        (tmp_path / "datastore.grpc").write_text(taken[0])
-        (tmp_path / "datastore.http").write_text(taken[1])
-        process = subprocess.Popen(COMMAND, cwd=ROOT, env={**MINE, "RUN_DIR": str(tmp_path)})
-        try:
-            while (tmp_path / "datastore.http").read_text() == taken[1]:
-                assert process.poll() is None
-            assert (tmp_path / "datastore.grpc").read_text() != taken[0]
-        finally:
-            process.terminate()
-            process.wait(10)
-
-
 def answered(server, method, path, body, **headers):
     """Send a request that the datastore must refuse. Return the status and body of the answer."""
     request = urllib.request.Request(

@@ -2,16 +2,11 @@
 
 import configparser
 import dataclasses
-import os
 import re
-import shutil
-import subprocess
-import sys
 
 import pytest
 
 from loadtests import files, setups
-from loadtests.plan import study as studies
 from loadtests.setups import other_stacks
 from loadtests.setups.application import sample
 from loadtests.workload import Request
@@ -61,16 +56,6 @@ def test_missing_stack_has_a_remedy(environment, command, refused, tmp_path):
     assert f"2016-gunicorn, can't be served: {NOT_MADE}" in refused("run", "ten-years", "--dry-run")
 
 
-def test_old_setups_are_compared_with_successors():
-    ten_years = studies.load("ten-years")
-    assert {entry.setup for entry in ten_years.entries} == {*SETUPS, *(name.removeprefix("2016-") for name in SETUPS)}
-    assert all((entry.env == {"STACK_SETTINGS": "today"}) == (entry.setup in SETUPS) for entry in ten_years.entries)
-    for study in (ten_years, studies.load("2016-stack")):
-        assert not study.interleave
-        assert {test.warmup_s for test in study.tests} == {0}
-    assert setups.find(["2016-daphne-ipc"])[0].wrong
-
-
 def test_address_or_own_project_is_refused(gunicorn, monkeypatch):
     assert sample().obstacle(gunicorn) is None
     own = dataclasses.replace(sample(), own=True)
@@ -80,24 +65,10 @@ def test_address_or_own_project_is_refused(gunicorn, monkeypatch):
     assert sample().obstacle(gunicorn) == says
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "answered"),
-    [
-        ("GET", "/", True),
-        ("GET", "/healthz", True),
-        ("GET", "/json", False),
-        ("GET", "/?a=1", False),
-        ("HEAD", "/", False),
-    ],
-)
-def test_old_stack_refuses_unsupported_requests(gunicorn, method, path, answered):
-    why = None if answered else "the project of 2016 answers only GET / and GET /healthz"
-    assert sample().refused(gunicorn, (), [Request("a", method, path)]) == why
-
-
-def test_old_stack_is_not_profiled(gunicorn, refused):
-    says = "2016-gunicorn: profile doesn't support the stack of 2016"
-    assert says in refused("profile", "2016-gunicorn")
+def test_old_stack_refuses_unsupported_requests(gunicorn):
+    why = "the project of 2016 answers only GET / and GET /healthz"
+    for method, path, answered in (("GET", "/", True), ("GET", "/?a=1", False), ("HEAD", "/", False)):
+        assert sample().refused(gunicorn, (), [Request("a", method, path)]) == (None if answered else why)
 
 
 def test_versions_come_from_files(environment):
@@ -108,51 +79,3 @@ def test_versions_come_from_files(environment):
     package.mkdir(parents=True)
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: Django\nVersion: 1.10.1\n")
     assert other_stacks.versions(["2016", "2016"]) == {"stack_2016": {"Python": "3.11.7", "Django": "1.10.1"}}
-
-
-def test_all_packages_are_pinned():
-    lines = [line.partition("#")[0].strip() for line in (STACK / "requirements.txt").read_text().splitlines()]
-    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line)
-
-
-def test_missing_python_error_names_version(tmp_path):
-    tools, newest = tmp_path / "bin", tmp_path / "python3.14"
-    tools.mkdir()
-    (tools / "dirname").symlink_to(shutil.which("dirname"))
-    shutil.copy(STACK / "make.sh", tmp_path)
-    newest.write_text("#!/bin/sh\nexit 1\n")
-    newest.chmod(0o755)
-    for arguments, says in (
-        ((), "This stack needs Python 3.11 or 3.10 with its venv module. Install Python 3.11 ("),
-        ((str(newest),), f"{newest} is not suitable. This stack needs Python 3.11 or 3.10"),
-    ):
-        made = subprocess.run(
-            [shutil.which("sh"), tmp_path / "make.sh", *arguments],
-            env={"PATH": str(tools), "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
-        assert (made.returncode, made.stdout, made.stderr.count("\n")) == (1, "", 1)
-        assert made.stderr.startswith(f"stack-2016: {says}")
-    assert not (tmp_path / ".venv").exists()
-
-
-@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
-def test_only_stack_targets_build_stacks():
-    def would_do(*targets):
-        command = ["make", "--dry-run", "--always-make", *targets]
-        env = {**os.environ, "MAKEFLAGS": ""}
-        return subprocess.run(command, cwd=files.ROOT, env=env, capture_output=True, text=True, check=True).stdout
-
-    assert "stacks/" not in would_do("setup", "bench", "test", "test-quick", "lint", "docs")
-    assert "stacks/2016/make.sh" in would_do("stack-2016")
-
-
-def test_removed_python_features_are_restored():
-    program = (
-        "import python_of_2016, collections, gettext, inspect\n"
-        "assert issubclass(dict, collections.Mapping)\n"
-        "assert inspect.getargspec(lambda a, *b, **d: 0)[:3] == (['a'], 'b', 'd')\n"
-        "found = gettext.translation('none', fallback=True, codeset='utf-8')\n"
-        "found.set_output_charset('utf-8')\n"
-    )
-    command = [sys.executable, "-W", "ignore", "-c", program]
-    subprocess.run(command, cwd=STACK / "shim", env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, check=True)

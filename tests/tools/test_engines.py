@@ -9,7 +9,7 @@ from tools import engines
 @pytest.mark.exhaustive
 def test_benchmark_measures_all_engines():
     figures = engines.measure(rounds=1, rate=200.0, ceiling_s=0.5, fixed_s=0.5, websockets=100)
-    websockets = ["echo", "echo without masks", "broadcast", "many connections"]
+    websockets = ["echo", "broadcast", "many connections"]
     assert list(figures) == ["openloop", "loadtest", *websockets]
     assert figures["openloop"]["sent"] == 100
     assert figures["loadtest"]["send_lag_p99_ms"] is None

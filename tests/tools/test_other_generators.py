@@ -33,29 +33,6 @@ def test_judgement_depends_on_percentiles(p90, verdict):
     assert other_generators.judge({90: p90, 95: 800, 99: 960}, "few users") == verdict
 
 
-@pytest.mark.parametrize(
-    ("names", "says"),
-    [
-        ("vegeta,ab", "unknown load generator 'ab'. Choices are: h2load, k6, oha, vegeta"),
-        ("vegeta", "vegeta is not on PATH. Build it with `make peers-generators`"),
-        ("h2load", "h2load is not on PATH. Install Debian's nghttp2-client"),
-    ],
-)
-def test_missing_tool_is_clear_error(monkeypatch, names, says):
-    if "," not in names:
-        monkeypatch.setenv("PATH", "")
-    else:
-        monkeypatch.setattr(other_generators.shutil, "which", lambda tool: tool)
-    with pytest.raises(SystemExit, match=says):
-        other_generators.main([names])
-
-
-def test_table_names_each_verdict(capsys):
-    times = {50: 20.4, 90: 599.0, 95: 799.0, 99: 960.0}
-    other_generators.show([other_generators.Measured("openloop", {50: 20.4, 99: 21.0}, times, 0, "agrees", 0.6)])
-    assert "openloop  20.4  21.0      0.6  599  799  960        0  agrees" in capsys.readouterr().out
-
-
 def test_failed_tool_leaves_nothing_running(tmp_path):
     command = "sleep 600 </dev/null >/dev/null 2>&1 & echo $! > pid; echo no such option >&2; exit 3"
     way = other_generators.Way("sh", "a tool", lambda *_: command, lambda *_: "", other_generators.read_vegeta)

@@ -16,12 +16,6 @@ def predict(capsys):
     return run
 
 
-def test_each_pair_has_a_row(predict):
-    lines = predict("predict", "home=12", "list=40").splitlines()
-    assert lines[0] == "page,baseline_ms,setup,interface,predicted,many_queries"
-    assert len(lines) == 1 + 2 * len(cost_model.shipped().added_ms)
-
-
 def test_mean_errors_are_grouped_by_interface(predict, build_run, tmp_path):
     file = tmp_path / "predictions.csv"
     file.write_text(predict("predict", "home=12"), encoding="utf-8")
@@ -31,8 +25,3 @@ def test_mean_errors_are_grouped_by_interface(predict, build_run, tmp_path):
     lines = predict("errors", str(file), f"home={run.path}").splitlines()
     assert "asgi: mean log error 0.00" in lines[-2] + lines[-1]
     assert "wsgi: mean log error 0.1" in lines[-2] + lines[-1]
-
-
-def test_wrong_arguments_print_the_usage():
-    with pytest.raises(SystemExit, match=r"tools\.predictions predict"):
-        predictions.main(["predict"])

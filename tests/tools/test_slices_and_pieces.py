@@ -37,13 +37,3 @@ def test_ratio_is_the_mean_over_pairs():
 def test_equivalence_needs_the_whole_interval(metric, by_pair, within):
     (row,) = table(ratios(values(by_pair, metric)), 1.5).rows
     assert row[6] == within
-
-
-def test_missing_values_are_left_out():
-    known = [one for one in values([0.0, 0.0, 0.0]) if (one.label, one.block) != ("a", 1)]
-    (found,) = ratios([one for one in known if one.block != 5])
-    assert found.pairs == 2
-
-
-def test_one_pair_has_no_interval():
-    assert not list(ratios(values([0.0])))

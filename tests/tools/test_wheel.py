@@ -10,7 +10,6 @@ import pytest
 
 from loadtests.files import ROOT
 from tests.fixtures.command import a_free_port
-from tests.fixtures.workflows import run_step
 
 STUDY = """
 title = "One server"
@@ -58,20 +57,3 @@ def test_wheel_measures_a_project(venv, tmp_path):
     created = {folder.name for folder in (tmp_path / "cache" / "django-serving-benchmark").glob("*/")}
     assert created <= {"overlays", "pycache"}  # the run created no sample environment or Node packages
     assert not [*venv.glob("lib/*/site-packages/results")]
-
-
-@pytest.mark.exhaustive
-@pytest.mark.timeout(1500)
-def test_release_tries_the_wheel(venv, tmp_path):
-    work = tmp_path / "work"
-    work.mkdir()
-    (work / "dist").symlink_to(venv.parent)
-    env = {
-        "RUNNER_TEMP": str(tmp_path),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        "PIP_NO_COMPILE": "1",  # compiling the dependencies would take most of the test's time
-    }
-    tried = run_step(ROOT / ".github/workflows/release.yml", "Try the wheel", work, **env)
-    assert tried.returncode == 0, tried.stderr
-    assert "django-serving-benchmark 0." in tried.stdout
-    assert "Nothing was started or written." in tried.stdout

@@ -43,3 +43,8 @@ def log(tmp_path):
         return file
 
     return write
+
+
+def shape(workload):
+    """Return the method, path, weight and status of each request of a workload."""
+    return [(request.method, request.path, request.weight, request.status) for request in workload.requests]

@@ -68,13 +68,10 @@ def test_written_file_is_read_back(file, workload):
     ("text", "says"),
     [
         ("[[requests]]\n[[requests]]", r"two requests have the name 'GET /'. Rename one"),
-        ("[[requests]]\npath = 'a'", r"requests\[1\].path: must start with '/', not 'a'"),
         ("[[requests]]\nbody = 'a'\nbody_base64 = 'YQ=='", r"body and body_base64 can't be combined"),
         ("[[requests]]\nbody_base64 = '!'", r"requests\[1\].body_base64: is not base64"),
         ("[[requests]]\nbody_file = 'none'", r"requests\[1\].body_file: none cannot be read: No such file"),
-        ("[[requests]]\nat = ['now']", r"requests\[1\].at\[1\]: must be a number of 0 or more"),
-        ("[[requests]]\nwieght = 1", r"requests\[1\].wieght: is not a known key. Did you mean weight"),
-        ("[[requests", r"mine.toml: not valid TOML"),
+        ("[[requests]]\nat = ['now']", r"requests\[1\].at\[1\]: must be a number of at least 0"),
     ],
 )
 def test_file_mistake_is_clear_error(file, text, says):
@@ -89,7 +86,6 @@ def test_file_mistake_is_clear_error(file, text, says):
         ("pipe", "it is not a regular file"),
         (".", "Is a directory"),
         ("vast", "it is larger than 32 MB"),
-        ("a" * 400, "File name too long"),
         ("a\\u0000b", "its name contains a null character"),
     ],
 )
@@ -99,13 +95,6 @@ def test_body_file_has_a_limit(file, tmp_path, name, why):
         vast.truncate(10**12)
     with pytest.raises(UserError, match=rf"requests\[1\].body_file: .* cannot be read: {why}"):
         from_toml.read(file(f'[[requests]]\nmethod = "POST"\nbody_file = "{name}"'))
-
-
-def test_bodies_together_have_a_limit(tmp_path, file):
-    (tmp_path / "large").write_bytes(b"a" * 20_000_000)
-    text = "".join(f'[[requests]]\nname = "{name}"\nmethod = "POST"\nbody_file = "large"\n' for name in "ab")
-    with pytest.raises(UserError, match=r"requests: the bodies are 40.0 MB in all. At most 32 MB are allowed"):
-        from_toml.read(file(text))
 
 
 WORKLOAD = """
@@ -147,14 +136,6 @@ def test_keys_define_the_request(load, tmp_path):
     assert test.requests == (Request("PUT /", "PUT", "/", (("X", "1"),), b"\xff", status=204, body_file=file),)
 
 
-@pytest.mark.parametrize(
-    ("kind", "lines"), [("latency", EVENLY), ("throughput", "duration = '5s'\n"), ("capacity", "probe = '1s'\n")]
-)
-def test_every_kind_accepts_a_mix(load, kind, lines):
-    [test] = load(lines + "requests = [{weight = 3}, {path = '/b'}]", kind).tests
-    assert [(request.name, request.weight) for request in test.requests] == [("GET /", 3), ("GET /b", 1)]
-
-
 def test_replay_is_complete_in_run_record(load):
     found = load(REPLAYED + "speed = 2")
     [test] = found.tests
@@ -180,19 +161,11 @@ def test_body_file_may_be_moved(load, tmp_path):
     ("kind", "lines", "says"),
     [
         ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: must be a list that is not empty"),
-        ("latency", EVENLY + "requests = [{weight = 0}]", r"tests.latency.requests\[1\].weight: must be .*, not 0"),
-        ("latency", EVENLY + "requests = [{}]\npath = '/'", r"tests.latency.path: is not a known key. .*requests"),
         ("latency", EVENLY + "requests = [{}]\nworkload = 'a'", r"requests: can't be combined with workload"),
         ("latency", EVENLY + "workload = 'no.toml'", r"tests.latency.workload: no.toml cannot be read: No such file"),
-        ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: must be one of 'DELETE', 'GET'"),
-        ("latency", EVENLY + 'path = "/a\\r\\nX: y"', r"tests.latency.path: .*percent-encoded"),
-        ("latency", EVENLY + "speed = 2", r"tests.latency.speed: is not a known key. .*pace"),
-        ("latency", EVENLY + "pace = 'fast'", r"tests.latency.pace: must be 'even' or 'recorded', not 'fast'"),
         ("latency", "pace = 'recorded'\nworkload = 'plain.toml'", r"pace: is 'recorded', but it was not recorded"),
-        ("latency", "pace = 'recorded'", r"pace: is 'recorded', but it was not recorded"),
         ("latency", EVENLY + REPLAYED, r"rate: is not a known key"),
         ("latency", REPLAYED + "speed = -1", r"speed: must be a number above 0"),
-        ("throughput", REPLAYED, r"pace: must be 'even', not 'recorded'"),
     ],
 )
 def test_study_mistake_is_clear_error(load, kind, lines, says):

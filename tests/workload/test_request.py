@@ -19,23 +19,15 @@ NOT_ENCODED = "^path: .*percent-encoded"
     ("values", "says"),
     [
         ({"name": ""}, r"^name: must be a line of text, not ''"),
-        ({"name": "a\nb"}, r"^name: "),
-        ({"method": "get"}, r"^method: must be one of GET, HEAD, POST"),
         ({"method": "G\nT"}, r"^method: must be one of GET, .*, not 'G\\nT'"),
         ({"path": "async/"}, r"^path: must start with '/', not 'async/'"),
         ({"path": "/\r\n"}, NOT_ENCODED),
-        ({"path": "/a b"}, NOT_ENCODED),
-        ({"path": "/é"}, NOT_ENCODED),
-        ({"path": "/#top"}, r"^path: .*without a fragment"),
         ({"headers": (("X Y", "1"),)}, r"^headers: 'X Y' is not a valid header name"),
         ({"headers": (("X", "a\r\nb"),)}, r"^headers: X: "),
-        ({"headers": (("X", "日"),)}, r"^headers: X: its value is not .*Latin-1 text$"),
         ({"headers": (("Content-Length", "3"),)}, r"^headers: Content-Length is set by the load generator"),
         ({"headers": (("Host", "a"), ("host", "b"))}, r"^headers: Host occurs twice"),
         ({"weight": 0}, r"^weight: must be a number above 0 .*, not 0$"),
-        ({"weight": -1}, r"^weight: must be a number above 0 .*, not -1$"),
         ({"weight": math.nan}, r"^weight: must be a number above 0 .*, not nan$"),
-        ({"weight": math.inf}, r"^weight: must be a number above 0 .*, not inf$"),
         ({"status": 101}, r"^status: must be a final status from 200 to 599, not 101"),
     ],
 )
@@ -62,7 +54,6 @@ A, B = Request("a"), Request("b")
         (tuple(Request(str(number)) for number in range(501)), (), "must contain at most 500 requests, not 501"),
         ((A, B), ((1.0,), ()), "Add or remove times"),
         ((A,), ((-1.0,),), "0 or more"),
-        ((A,), ((math.nan,),), "0 or more"),
         ((A,), (tuple(map(float, range(100_001))),), "At most 100,000 can be replayed"),
     ],
 )
@@ -76,7 +67,6 @@ def test_replay_speed_changes_its_times():
     replay = Workload((A, B), ((10.0, 13.0), (11.0, 12.0))).replay()
     assert replay.sends == ((0, 0), (1, 1), (2, 1), (3, 0))
     assert (replay.duration_s, replay.rate) == (4, 1)
-    assert replay.until(2) == ((0, 0), (1, 1))
     workload = Workload((A,), ((0.0, 4.0),))
     assert workload.replay(2).sends == ((0, 0), (2, 0))
     assert workload.replay(0.5).duration_s == 16
@@ -95,10 +85,7 @@ URL = "http://127.0.0.1:8000/"
     [
         *({"rate": rate} for rate in (0, -1, math.nan, math.inf, 1e7)),
         *({"duration_s": seconds} for seconds in (0, -5, math.nan, math.inf)),
-        {"timeout_s": 0},
-        {"connections": 0},
         {"connections": 100_000},
-        {"processes": 0},
         {"processes": 11},  # more than the 10 connections of a closed loop
         {"rate": 1, "duration_s": 2, "processes": 3},
         {"rate": 1e6, "duration_s": 3600},
@@ -158,7 +145,6 @@ def test_new_users_arrive_randomly_by_seed():
     ("who", "says"),
     [
         ({}, "either a number of users or an arrival rate"),
-        ({"users": 1, "arrivals": 1.0}, "either a number of users or an arrival rate"),
         ({"users": 0}, "number of users must be from 1 to 20,000, not 0"),
         ({"arrivals": 0.0}, "must be over 0, not 0"),
         ({"users": 1, "think_s": (2.0, 1.0)}, "shortest first, not 2 to 1"),

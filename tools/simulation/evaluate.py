@@ -19,7 +19,7 @@ from tools.simulation.studies import (
     simulate,
     simulate_runs,
 )
-from tools.simulation.sweeps_and_searches import LANDSCAPES, searched, swept
+from tools.simulation.sweeps import swept
 from tools.simulation.tabular import SimulatedTable, as_rst, as_text
 
 STUDIES = 4000
@@ -53,7 +53,6 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
         runs_table(fewer, seed),
         capacity_table(searches, seed),
         best_table(fewer, seed),
-        advice_table(fewer, seed),
     ):
         say(as_text(table))
         rows = io.StringIO()
@@ -114,35 +113,6 @@ def best_table(sweeps: int, seed: int) -> SimulatedTable:
     cells = [(one.noise, str(one.cells), str(one.blocks), f"{one.lost:.1%}", f"{one.kept:.1f}") for one in rows]
     title = f"Simulated sweeps with equally good cells, 9% noise per trial, {sweeps} sweeps per row"
     return SimulatedTable("simulation-best", title, header, cells)
-
-
-def advice_table(searches: int, seed: int) -> SimulatedTable:
-    """Count searches by successive halving whose pick is within 5% of the best candidate."""
-    shapes = [(landscape, cells, blocks) for landscape in LANDSCAPES for cells in (3, 12, 20) for blocks in (1, 2, 4)]
-    rows = [searched(*shape, searches, seed + row) for row, shape in enumerate(shapes)]
-    header = (
-        "landscape",
-        "candidates",
-        "blocks in the first round",
-        "trials",
-        "trials in the whole grid",
-        "pick within 5% of the best",
-        "interval contains the truth",
-    )
-    cells = [
-        (
-            one.landscape,
-            str(one.cells),
-            str(one.first_blocks),
-            str(one.trials),
-            str(one.grid_trials),
-            f"{one.found:.0%}",
-            f"{one.covered:.0%}",
-        )
-        for one in rows
-    ]
-    title = f"Simulated searches by successive halving, 9% noise per trial, {searches} searches per row"
-    return SimulatedTable("simulation-advice", title, header, cells)
 
 
 def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> SimulatedTable:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from loadtests.formatting import DASH, flat, series
+from loadtests.formatting import flat
 from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import SUMMARISED
 from loadtests.records.run.run_record import RunRecord
 
-# The CPU's clock rate and the steal time always change, so they aren't compared.
-MOVING = ("mhz", "steal_s_since_boot")
+# The CPU's clock rate and the steal time always change, so they aren't compared. The kernel reserves a varying share of
+# the memory, so its size is rounded.
+MOVING = ("mhz", "steal_s_since_boot", "memory_mb")
 # Two machines are treated as the same machine if these values are equal and the memory sizes are similar. The kernel
 # and the governor aren't in the list, because they are settings of a machine.
 IDENTITY = ("cpu", "architecture", "cores", "virtualization")
@@ -49,16 +49,14 @@ def differences(before: RunRecord, after: RunRecord) -> list[RunDifference]:
 
 def same_machine(before: RunRecord, after: RunRecord) -> bool:
     """Return whether all hosts have the same processor, cores, memory and virtualization in both runs."""
-    services = [{one.service: one.machine for one in run.service_hosts} for run in (before, after)]
-    if services[0].keys() != services[1].keys():
-        return False
-    if not all(_alike(machine, services[1][name]) for name, machine in services[0].items()):
-        return False
-    if (before.servers is None) != (after.servers is None):
-        return False
-    if before.servers and after.servers and not _alike(before.servers.generator, after.servers.generator):
-        return False
-    return _alike(before.machine, after.machine)
+    first, second = _machines(before), _machines(after)
+    return first.keys() == second.keys() and all(_alike(machine, second[name]) for name, machine in first.items())
+
+
+def _machines(run: RunRecord) -> dict[str, dict[str, Any]]:
+    """Return the machines of the servers and of a separate load generator, by role."""
+    generator = {"generator": run.servers.generator} if run.servers else {}
+    return {"servers": run.machine, **generator}
 
 
 def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
@@ -69,74 +67,36 @@ def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
     """Return the text of each value of a run that could be different in another run, by kind and name."""
-    study, versions = run.study.to_dict(), dict(run.versions)
-    packages, node_packages = versions.pop("packages", {}), versions.pop("node_packages", {})
+    servers = run.servers.address if run.servers else "the generator's machine"
     facts = {
-        "machine": _machine(run.machine) | _rows({"cores used by the": run.cores}),
-        "where": _hosts(run),
-        "version": _rows({name: version for name, version in versions.items() if version is not None}),
-        "package": dict(packages),
-        "node package": dict(node_packages),
+        "machine": {name: _still(machine) for name, machine in _machines(run).items()},
+        "address": {"servers": servers, "clients": [one.address for one in run.clients]},
+        "cores": run.cores,
+        "version": run.versions,
         "git": {"revision": _revision(run)},
         "knob": run.knobs,
         "setup": {entry.label: _setup(entry, run) for entry in run.study.entries},
-        "study": _rows({key: value for key, value in study.items() if key not in NOT_PARAMETERS}),
-        "test": {name: text for test in run.study.tests for name, text in _test(test).items()},
+        "study": {key: value for key, value in run.study.to_dict().items() if key not in NOT_PARAMETERS},
+        "test": {test.name: _test(test) for test in run.study.tests},
     }
-    return {(kind, name): text for kind, named in facts.items() for name, text in named.items()}
+    return {(kind, name): text for kind, values in facts.items() for name, text in flat(values)}
 
 
-def _rows(values: Mapping[str, Any]) -> dict[str, str]:
-    return dict(flat(dict(values)))
+def _still(machine: Mapping[str, Any]) -> dict[str, Any]:
+    memory = {"memory": f"{machine['memory_mb'] / 1024:.0f} GiB"} if machine.get("memory_mb") else {}
+    return {key: value for key, value in machine.items() if key not in MOVING} | memory
 
 
-def _machine(machine: Mapping[str, Any]) -> dict[str, str]:
-    still = {key: value for key, value in machine.items() if key not in (*MOVING, "memory_mb")}
-    memory = machine.get("memory_mb")
-    return _rows(still) | ({"memory": f"{memory / 1024:.0f} GiB"} if memory else {})
-
-
-def _hosts(run: RunRecord) -> dict[str, str]:
-    """Describe the machines of the servers, the load generator and the services."""
-    services = {
-        name: value
-        for one in run.service_hosts
-        for name, value in [
-            (f"{one.service} on", one.address),
-            (f"{one.service}'s version", one.version or DASH),
-            *((f"{one.service}'s {name}", value) for name, value in _machine(one.machine).items()),
-        ]
-    }
-    if run.servers is None:
-        return {"servers and generator": "on one machine", **services}
-    generator = {f"generator's {name}": value for name, value in _machine(run.servers.generator).items()}
-    clients = {"load also from": series([one.address for one in run.clients])} if run.clients else {}
-    return {
-        "servers and generator": "on two machines",
-        "servers on": run.servers.address,
-        **generator,
-        **clients,
-        **services,
-    }
-
-
-def _revision(run: RunRecord) -> str:
-    if not run.git.revision:
-        return "not known"
+def _revision(run: RunRecord) -> str | None:
     # Two runs of the same revision can have different uncommitted changes, so add the time of the run.
-    changed = f" with changes of {run.created}" if run.git.dirty else ""
-    return f"{run.git.revision[:12]}{changed}"
+    return f"{run.git.revision} with changes of {run.created}" if run.git.dirty else run.git.revision
 
 
-def _setup(entry: Entry, run: RunRecord) -> str:
+def _setup(entry: Entry, run: RunRecord) -> dict[str, str]:
     digest = hashlib.sha256(run.setups[entry.label].config.encode()).hexdigest()[:8]
-    knobs = (f"{key}={value}" for key, value in sorted(entry.env.items()))
-    return " ".join([entry.setup, *entry.variant, *knobs, f"(supervisor file {digest})"])
+    return {"served by": " ".join([entry.setup, *entry.variant]), "supervisor file": digest, **entry.env}
 
 
-def _test(test: Test) -> dict[str, str]:
+def _test(test: Test) -> dict[str, Any]:
     fields = {key: value for key, value in test.record().items() if key not in SUMMARISED and value is not None}
-    return {f"{test.name} asks for": test.exact_description} | {
-        f"{test.name} {key.replace('_', ' ')}": value if isinstance(value, str) else json.dumps(value)
-        for key, value in fields.items()
-    }
+    return {"asks for": test.exact_description, **fields}

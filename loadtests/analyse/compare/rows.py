@@ -4,12 +4,58 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from typing import Any
 
-from loadtests.analyse.compare import fail_if
 from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.compare.within import Comparison, Estimate
+from loadtests.analyse.trimmed import SAME
+from loadtests.analyse.verdicts import Verdict
+from loadtests.errors import UserError
 from loadtests.formatting import bounded_ratio, series
+from loadtests.plan.kinds import metric
+
+RULE = re.compile(r"\s*(slower|failures)\s*(?:>\s*(\d+(?:\.\d+)?)\s*%)?\s*")
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """A ``--fail-if`` rule such as ``slower>5%`` or ``failures>1%``, which makes a comparison fail a build.
+
+    A comparison breaks the rule if its change or its share of failures is above ``threshold`` (0.05 is 5%).
+    """
+
+    of_failures: bool
+    threshold: float
+
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """Parse the value of ``--fail-if``.
+
+        Raises:
+            UserError: If the rule isn't valid.
+        """
+        match = RULE.fullmatch(text)
+        if match is None:
+            raise UserError(f"--fail-if: {text!r} is not a rule. Write, for example, 'slower>5%' or 'failures>1%'")
+        return cls(match[1] == "failures", float(match[2] or 0) / 100)
+
+    def __str__(self) -> str:
+        limit = f"more than {self.threshold * 100:.4g}%"
+        return f"{limit} failed" if self.of_failures else f"slower by {limit}"
+
+    def is_broken_by(self, one: Comparison) -> bool:
+        """Return whether the change is significant and above the threshold.
+
+        A setup that fails, loses messages or can't sustain the rate counts as slower, even if the threshold is high.
+        Noise breaks the rule in at most 5% of all runs, however many comparisons there are.
+        """
+        standing = one.candidate_standing
+        if self.of_failures:
+            return standing.worst > self.threshold
+        change = 1 - one.ratio if metric(one.metric).more_is_better else one.ratio - 1
+        slower = one.verdict is Verdict.SLOWER and change > self.threshold + SAME
+        return slower or standing.fails or standing.overload is not None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +71,9 @@ class ComparisonRow:
     comparison: Comparison | None
     missing: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.label} in {self.test}, {self.name}"
+
 
 @dataclasses.dataclass(frozen=True)
 class Compared:
@@ -37,7 +86,7 @@ class Compared:
     differences: list[RunDifference] = dataclasses.field(default_factory=list)
     one_machine: bool = True
     left_out: list[str] = dataclasses.field(default_factory=list)
-    rule: fail_if.Rule | None = None
+    rule: Rule | None = None
 
     @property
     def comparisons(self) -> list[Comparison]:
@@ -51,13 +100,21 @@ class Compared:
         reasons = dict.fromkeys(filter(None, map(self.broken_by, self.rows)))
         if reasons:
             return f"{self.rule}: {'; '.join(reasons)}"
-        unjudged = [f"{_name(row)}: {row.missing}" for row in self.rows if row.comparison is None]
+        unjudged = [f"{row}: {row.missing}" for row in self.rows if row.comparison is None]
         return f"--fail-if can't be checked: {'; '.join(unjudged)}" if unjudged else ""
 
     def broken_by(self, row: ComparisonRow) -> str:
         """Describe how a row breaks the ``--fail-if`` rule, or return an empty string."""
         one = row.comparison
-        return _why(self.rule, row, one) if self.rule and one and fail_if.failures(self.rule, [one]) else ""
+        if not self.rule or not one or not self.rule.is_broken_by(one):
+            return ""
+        standing = one.candidate_standing
+        if standing.overload and not self.rule.of_failures:
+            return f"{row.label} in {row.test} {standing.overload}"
+        if standing.fails or self.rule.of_failures:
+            shares = standing.failure_shares("the", with_allowed=self.rule.of_failures)
+            return f"{row.label} in {row.test}, {series(shares)}"
+        return f"{row} {bounded_ratio(one)}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that ``--json`` prints. Open ends of intervals are null."""
@@ -71,19 +128,6 @@ class Compared:
             "comparisons": [_to_json(row) for row in self.rows],
             "failure": self.failure or None,
         }
-
-
-def _why(rule: fail_if.Rule, row: ComparisonRow, broken: Comparison) -> str:
-    standing = broken.candidate_standing
-    if standing.overload and rule.verdict is not None:
-        return f"{row.label} in {row.test} {standing.overload}"
-    if standing.fails or rule.verdict is None:
-        return f"{row.label} in {row.test}, {series(standing.failure_shares('the', rule.verdict is None))}"
-    return f"{_name(row)} {bounded_ratio(broken)}"
-
-
-def _name(row: ComparisonRow) -> str:
-    return f"{row.label} in {row.test}, {row.name}"
 
 
 def _to_json(row: ComparisonRow) -> dict[str, Any]:

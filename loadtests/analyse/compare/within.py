@@ -99,29 +99,20 @@ class NoiseFloor:
         return abs(log(ratio)) <= max(abs(log(self.low)), abs(log(self.high))) + trimmed.SAME
 
 
-@dataclass(frozen=True)
-class Family:
-    """The labels to compare with a baseline (all labels if None), and the joint confidence of their intervals."""
-
-    candidates: Collection[str] | None = None
-    confidence: float = CONFIDENCE
-
-
-EVERY = Family()
-
-
 def compare(
     observations: Iterable[Observation],
     baseline: str,
     delta: float = DELTA,
     aa: str | None = None,
     standings: Standings | None = None,
-    family: Family = EVERY,
+    candidates: Collection[str] | None = None,
+    confidence: float = CONFIDENCE,
 ) -> list[Comparison]:
-    """Compare all other labels, or only the ``family``'s candidates, with ``baseline`` in every test and metric.
+    """Compare all other labels, or only the ``candidates``, with ``baseline`` in every test and metric.
 
-    ``aa`` is the label of the baseline's A/A copy, a second baseline that determines the noise floor and isn't a
-    candidate. The noise is estimated from all labels, including those that aren't compared.
+    All intervals hold simultaneously with ``confidence``. ``aa`` is the label of the baseline's A/A copy, a second
+    baseline that determines the noise floor and isn't a candidate. The noise is estimated from all labels, including
+    those that aren't compared.
 
     Raises:
         ValueError: If a metric is unknown.
@@ -135,7 +126,7 @@ def compare(
         for test, metric, label in table.cells()
         if label not in (baseline, aa)
         and baseline in table.samples[test, metric]
-        and (family.candidates is None or label in family.candidates)
+        and (candidates is None or label in candidates)
     ]
     found = []
     for test, metric, label in cells:
@@ -151,7 +142,7 @@ def compare(
             at_least=pair.at_least,
             at_most=pair.at_most,
         )
-        interval = pair.interval((1 - family.confidence) / len(cells))
+        interval = pair.interval((1 - confidence) / len(cells))
         found.append(settle(pairing, interval, delta, len(cells), floors.get((test, metric))))
     return found
 

@@ -62,8 +62,8 @@ function onOther(client, data, start, end) {
     client.write(`{"command":"subscribe","identifier":${identifier(client)}}`);
   } else if (event.type === 'confirm_subscription') {
     client.ready();
-  } else if (client.endpoint === 'publish' && (event.message?.ok === true || event.message?.full === true)) {
-    client.acknowledged(event.message.full === true);
+  } else if (client.endpoint === 'publish' && event.message?.ok === true) {
+    client.acknowledged();
   } else if (typeof event.message?.[keyOf(client)] === 'string') {
     const payload = Buffer.from(event.message[keyOf(client)]); // a payload with the identifier of another subscription
     client.received(payload, 0, payload.length);

@@ -1,4 +1,4 @@
-// The dialect `plain`: payloads without a wrapper, and the messages `joined`, `ok` and `full`.
+// The dialect `plain`: payloads without a wrapper, and the messages `joined` and `ok`.
 
 import { equals, quoted } from '../websocket/bytes.js';
 
@@ -6,7 +6,6 @@ import { equals, quoted } from '../websocket/bytes.js';
 
 const JOINED = Buffer.from('joined');
 const OK = Buffer.from('ok');
-const FULL = Buffer.from('full');
 
 /** @type {Dialect} */
 export const dialect = {
@@ -19,9 +18,7 @@ export const dialect = {
   },
   onMessage(client, data, start, end) {
     if (client.endpoint === 'publish' && equals(data, start, end, OK)) {
-      client.acknowledged(false);
-    } else if (client.endpoint === 'publish' && equals(data, start, end, FULL)) {
-      client.acknowledged(true);
+      client.acknowledged();
     } else if (client.isReady) {
       client.received(data, start, end);
     } else if (equals(data, start, end, JOINED)) {

@@ -58,6 +58,8 @@ function onMessage(client, data, start, end) {
   if (!client.isReady) {
     if (message.includes(withRoom(client, scriptOf(client).ready))) {
       client.ready();
+    } else {
+      client.pool.ignored(data, start, end);
     }
     return;
   }
@@ -67,6 +69,7 @@ function onMessage(client, data, start, end) {
   const found = foundOwn < 0 ? message.indexOf(token) : foundOwn + own.length - token.length;
   const { payloads } = client.pool;
   if (found < 0 || !payloads.recognise(message, found, message.length)) {
+    client.pool.ignored(data, start, end);
     return;
   }
   const to = Math.min(lastRead.end, message.length);
@@ -74,7 +77,7 @@ function onMessage(client, data, start, end) {
   const isMatch = foundOwn >= 0 && message.toString('latin1', to, to + tail.length) === tail;
   if (isMine && client.endpoint === 'publish') {
     if (isMatch && message.toString('latin1', found, to) === client.payload) {
-      client.acknowledged(false); // the publisher has joined the room, so it also receives the message
+      client.acknowledged(); // the publisher has joined the room, so it also receives the message
     }
   } else if (isMatch || !isMine) {
     client.isText = true;

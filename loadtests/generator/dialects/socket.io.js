@@ -15,7 +15,6 @@ const JOINED = Buffer.from('430["joined"]');
 const ECHO = Buffer.from('42["echo","');
 const MESSAGE = Buffer.from('42["message","');
 const TAKEN = Buffer.from('430["ok"]');
-const FULL = Buffer.from('430["full"]');
 const TAIL = '"]'.length;
 
 /** @type {Dialect} */
@@ -29,9 +28,7 @@ export const dialect = {
     } else if (!client.isReady) {
       greet(client, data, start, end);
     } else if (client.endpoint === 'publish' && equals(data, start, end, TAKEN)) {
-      client.acknowledged(false);
-    } else if (client.endpoint === 'publish' && equals(data, start, end, FULL)) {
-      client.acknowledged(true);
+      client.acknowledged();
     } else {
       const head = client.endpoint === 'echo' ? ECHO : MESSAGE;
       if (beginsWith(data, start, end, head)) {

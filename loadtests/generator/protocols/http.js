@@ -1,32 +1,33 @@
-// Send HTTP requests. Each keep-alive connection is an undici Client with one request at a time.
+// Send HTTP/1.1 requests. Each connection handles one request at a time.
 //
-// This module uses undici's oldest handler interface, which needs the least CPU time, because one handler serves all
-// requests of a connection and headers aren't parsed. No request is ever sent twice. If a server closes an idle
-// connection at the moment when the connection is used again, the request counts as a reset. This is rare, because
-// undici checks for a close before it writes.
+// This module writes the requests and parses the answers itself, because that needs less CPU time than a client library,
+// above all for new connections. No request is ever sent twice. If a server closes an idle connection at the moment when
+// the connection is used again, the request counts as a reset. This is rare, because connections aren't used after they
+// were idle for `Job.idleMs`.
 //
-// If the server or the client closes the connection after each answer, OneRequest sends the requests (one_request.js).
+// Gunicorn's sync worker waits until the client closes the connection, and can't answer another request before that. If
+// an answer is the last on its connection, the client therefore closes the connection as soon as the last byte of the
+// answer arrives, before it records the answer.
 
-import { buildConnector, Client } from 'undici';
+import { connect } from 'node:net';
 
+import { Answer } from '../answer.js';
 import { nowMs } from '../clock.js';
-import { ExpectedBody } from '../expected_body.js';
-import { passOver } from '../interim.js';
+import { ExpectedAnswer } from '../expected_answer.js';
 import { addressOf, failureOf, serve } from '../loopback.js';
-import { OneRequest } from '../one_request.js';
 import { Exchange } from '../recorder.js';
 import { tlsOf } from '../tls.js';
 import { Turns } from '../turns.js';
 
 /** @import { Socket } from 'node:net' */
-/** @import { Address, AnswerHandler, Connection, Job, Owner, Protocol, Request } from '../types.ts' */
+/** @import { AnswerHandler, Connection, Job, Owner, Protocol, Request } from '../types.ts' */
 
-const STALE = 'x-stale';  // the header of an answer with an old copy, which a view sends if its origin failed
+const STALE = /\r\nx-stale:/i; // the header of an answer with an old copy, which a view sends if its origin failed
+const IS_LAST = /^HTTP\/1\.0|\r\nconnection:[ \t]*close[ \t]*(\r|$)/i;
 const HAS_LENGTH = new Set(['POST', 'PUT', 'PATCH']); // methods that need Content-Length even without a body
-const ENOUGH_CLOSED = 2; // after this number of consecutive closes by the server, OneRequest sends the requests
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
 
-const connect = buildConnector({ timeout: 0 }); // no timeout, because the owner of a connection enforces the timeouts
+const buffer = Buffer.allocUnsafeSlow(65_536); // each read is parsed immediately, so all connections share the buffer
 
 /** @type {Protocol} */
 export const protocol = {
@@ -36,39 +37,18 @@ export const protocol = {
   answering: () => serve((socket) => socket.on('data', () => socket.write(ANSWER))),
 };
 
-/**
- * Return the function with which undici opens the connections of a job.
- *
- * @param {Job} job
- * @param {() => boolean} counts
- * @returns {typeof connect}
- */
-function opening(job, counts) {
-  const tls = tlsOf(job);
-  return tls === null
-    ? connect
-    : (_, callback) => {
-        tls.connect('http/1.1', counts, (...outcome) => callback(.../** @type {Parameters<typeof callback>} */ (outcome)));
-      };
-}
-
 class HttpExchange extends Exchange {
   /** @param {Request} request @param {Job} job */
   constructor(request, job) {
     super();
-    const { path, method, body, status, expectBody, closes } = request;
+    const { method, body, status, expectBody, closes } = request;
     this.closes = closes;
     this.isLast = !job.keepAlive || closes;
     this.method = method;
     const content = decoded(body); // all users share the body
     this.content = content;
-    this.turns = new Turns(request, (headers) => {
-      const head = headOf({ ...request, headers }, content?.length ?? 0, new URL(job.origin).host, this.isLast);
-      // By default, undici closes the connection after HEAD, and after DELETE with a body, so `reset` is always set.
-      /** @type {import('undici').Dispatcher.DispatchOptions} */
-      const options = { path, method, headers, body: content, reset: this.isLast };
-      return { head, options };
-    });
+    const { host } = new URL(job.origin);
+    this.turns = new Turns(request, (headers) => headOf({ ...request, headers }, content?.length ?? 0, host, this.isLast));
     this.status = status;
     this.body = decoded(expectBody);
   }
@@ -76,7 +56,6 @@ class HttpExchange extends Exchange {
 
 /** @implements {Connection} @implements {AnswerHandler} */
 export class HttpConnection {
-  open = false;
   busy = false;
   exchange = /** @type {HttpExchange} */ (/** @type {unknown} */ (undefined));  // undefined until the first send
   intended = 0;
@@ -85,64 +64,23 @@ export class HttpConnection {
   status = 0; // 0 until the head of the answer has arrived
   /** @type {string | number} */
   how = 0; // the status, or `stale`
-  body = new ExpectedBody();
-  closedInARow = 0; // the number of consecutive answers with which the server closed the connection
-  /** @type {Client | null} */
-  client = null;
-  /** @type {OneRequest | null} */
-  oneRequest = null;
+  isLast = false; // whether the connection is closed after the answer
+  idleSince = 0;
+  expected = new ExpectedAnswer();
+  answer = new Answer('GET', this);
+  /** @type {Socket | null} */
+  socket = null;
 
   /** @param {Job} job @param {Owner} owner */
   constructor(job, owner) {
     this.job = job;
     this.owner = owner;
-    this.address = tlsOf(job) === null ? addressOf(job.origin) : null;
-  }
-
-  /** Return whether OneRequest sends the request. OneRequest doesn't support TLS. */
-  isAlone() {
-    return this.address !== null && (this.exchange.isLast || this.closedInARow >= ENOUGH_CLOSED);
-  }
-
-  newClient() {
-    const { job } = this;
-    const open = opening(job, () => this.owner.counts(this.intended));
-    const client = new Client(job.origin, {
-      pipelining: job.keepAlive ? 1 : 0, // 0 makes undici send Connection: close
-      keepAliveTimeout: job.idleMs,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: (options, callback) => {
-        open(options, (...outcome) => {
-          const [, socket] = outcome;
-          if (socket) {
-            this.opened(socket);
-          }
-          callback(...outcome);
-        });
-      },
-    });
-    client.on('connect', () => {
-      this.open = true;
-    });
-    client.on('disconnect', () => {
-      this.open = false;
-      if (this.busy && this.sentAt === 0) {
-        this.wasSent(); // the connection closed before the request was written, so undici opens it again
-      }
-    });
-    return client;
-  }
-
-  /** @param {Socket} socket */
-  opened(socket) {
-    passOver(socket, () => this.status === 0);
+    this.address = addressOf(job.origin);
   }
 
   /**
-   * Send a request that was due at `intended`. The request counts as sent when its first byte is written. If the
-   * request needs a new connection, it counts as sent when the connection starts to open, because a server that accepts
-   * connections slowly causes this delay itself.
+   * Send a request that was due at `intended`. If the request needs a new connection, it counts as sent when the
+   * connection starts to open, because a server that accepts connections slowly causes this delay itself.
    *
    * @type {Connection['send']}
    */
@@ -150,114 +88,112 @@ export class HttpConnection {
     this.exchange = /** @type {HttpExchange} */ (exchange);
     this.busy = true;
     this.intended = intended;
-    this.handedAt = nowMs();
-    this.sentAt = 0;
+    this.handedAt = this.sentAt = nowMs();
     this.status = 0;
-    this.body.begin(this.exchange.body);
-    const isAlone = this.isAlone();
-    if (isAlone || !this.open) {
-      this.wasSent();
+    const { content, isLast, method, turns } = this.exchange;
+    this.isLast = isLast;
+    this.expected.begin(this.exchange);
+    this.answer = new Answer(method, this);
+    if (this.sentAt - this.idleSince >= this.job.idleMs) {
+      this.disconnect();
     }
-    const { head, options } = this.exchange.turns.take();
-    if (isAlone) {
-      const { content, method } = this.exchange;
-      const bytes = content ? Buffer.concat([head, content]) : head;
-      this.oneRequest = new OneRequest(/** @type {Address} */ (this.address), method, bytes, this);
-    } else {
-      this.client ??= this.newClient();
-      this.client.dispatch(options, this);
-    }
-  }
-
-  wasSent() {
-    this.sentAt = nowMs();
     this.owner.onSent(this, this.sentAt);
+    this.socket ??= this.open();
+    const head = turns.take();
+    this.socket.write(content ? Buffer.concat([head, content]) : head);
   }
 
-  destroy() {
-    this.busy = false;
-    this.oneRequest?.destroy();
-    this.client?.destroy().catch(() => {});
-  }
-
-  // Called by OneRequest.
-
-  /** @param {number} status @param {string} head */
-  onHead(status, head) {
-    this.status = status;
-    this.how = /\r\nx-stale:/i.test(head) ? 'stale' : status;
-    this.noteClose(/\r\nconnection:[ \t]*close[ \t]*(\r|$)/i.test(head));
-  }
-
-  noteClose(/** @type {boolean} */ closes) {
-    this.closedInARow = closes ? this.closedInARow + 1 : 0;
-  }
-
-  // Called by undici. OneRequest also calls the last three methods.
-
-  onConnect() {
-    if (this.sentAt === 0) {
-      this.wasSent();
+  open() {
+    const tls = tlsOf(this.job);
+    const callback = (/** @type {number} */ length) => onBytes(buffer.subarray(0, length));
+    const socket =
+      tls?.connect('http/1.1', () => this.owner.counts(this.intended)) ??
+      connect({ ...this.address, noDelay: true, onread: { buffer, callback } });
+    const onBytes = (/** @type {Buffer} */ bytes) => {
+      if (this.socket === socket) {
+        this.onBytes(bytes);
+      }
+      return true;
+    };
+    if (tls) {
+      socket.on('data', onBytes);
     }
+    socket.on('error', (error) => this.socket === socket && this.fail(error));
+    socket.on('end', () => this.socket === socket && this.onEnd());
+    return socket;
   }
 
-  /**
-   * @param {number} status
-   * @param {Buffer[]} headers name, value, name, value, ...
-   */
-  onHeaders(status, headers) {
-    this.status = status;
-    this.how = valueOf(headers, STALE) === null ? status : 'stale';
-    this.noteClose(valueOf(headers, 'connection')?.toLowerCase() === 'close');
-    return true;
-  }
-
-  /** @param {Buffer} chunk */
-  onData(chunk) {
-    this.body.add(chunk);
-    return true;
-  }
-
-  onComplete() {
+  onBytes(/** @type {Buffer} */ bytes) {
     if (!this.busy) {
+      this.disconnect(); // the server sent more than an answer
       return;
     }
-    this.busy = false;
-    const at = nowMs();
-    const { status } = this.exchange;
-    if (this.status !== status) {
-      const text = `status ${this.status} instead of ${status}`;
-      this.owner.onFailed(this, at, { kind: 'status', answered: true, text });
-    } else if (!this.body.isRight) {
-      const text = 'the answer has an unexpected body';
-      this.owner.onFailed(this, at, { kind: 'wrong-body', answered: true, text });
-    } else {
-      this.owner.onOk(this, at);
+    try {
+      this.answer.take(bytes);
+    } catch (error) {
+      this.fail(/** @type {Error} */ (error));
+    }
+    if (this.answer.isComplete) {
+      this.complete();
     }
   }
 
-  /** @param {Error} error */
-  onError(error) {
+  onEnd() {
+    if (this.answer.isUntilClose) {
+      this.isLast = true;
+      this.complete();
+    } else {
+      this.fail(Object.assign(new Error('the server closed the connection'), { code: 'ECONNRESET' }));
+    }
+  }
+
+  complete() {
+    if (this.busy) {
+      if (this.isLast) {
+        this.disconnect();
+      }
+      this.busy = false;
+      this.idleSince = nowMs();
+      this.expected.report(this, this.owner, this.status);
+    }
+  }
+
+  fail(/** @type {Error} */ error) {
+    this.disconnect();
     if (this.busy) {
       this.busy = false;
       this.owner.onFailed(this, nowMs(), failureOf(error));
     }
   }
-}
 
-/** @param {Buffer[]} headers @param {string} name in lower case */
-function valueOf(headers, name) {
-  for (let at = 0; at < headers.length; at += 2) {
-    // Compare the lengths first, so that few names are converted to text.
-    if (headers[at].length === name.length && headers[at].toString('latin1').toLowerCase() === name) {
-      return headers[at + 1].toString('latin1');
-    }
+  disconnect() {
+    const { socket } = this;
+    this.socket = null; // ignores further events of the socket
+    socket?.destroy();
   }
-  return null;
+
+  destroy() {
+    this.busy = false;
+    this.disconnect();
+  }
+
+  // Called by Answer.
+
+  /** @param {number} status @param {string} head */
+  onHead(status, head) {
+    this.status = status;
+    this.how = STALE.test(head) ? 'stale' : status;
+    this.isLast ||= IS_LAST.test(head);
+  }
+
+  /** @param {Buffer} chunk */
+  onData(chunk) {
+    this.expected.add(chunk);
+  }
 }
 
 /**
- * Return the head of a request, as undici would write it.
+ * Return the head of a request.
  *
  * @param {Request} request
  * @param {number} length the length of the body

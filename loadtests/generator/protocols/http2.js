@@ -5,7 +5,7 @@
 import { connect, constants, createServer } from 'node:http2';
 
 import { nowMs } from '../clock.js';
-import { ExpectedBody } from '../expected_body.js';
+import { ExpectedAnswer } from '../expected_answer.js';
 import { failureOf, serve } from '../loopback.js';
 import { Exchange } from '../recorder.js';
 import { tlsOf } from '../tls.js';
@@ -125,8 +125,8 @@ class Http2Stream {
 
   listen(/** @type {ClientHttp2Stream} */ stream, /** @type {ClientHttp2Session} */ session) {
     let status = 0;
-    const body = new ExpectedBody();
-    body.begin(this.exchange.body);
+    const expected = new ExpectedAnswer();
+    expected.begin(this.exchange);
     /** @type {Error | undefined} */
     let failed;
     stream.on('response', (/** @type {IncomingHttpHeaders & {':status'?: number}} */ headers) => {
@@ -136,12 +136,14 @@ class Http2Stream {
     if (this.exchange.body === null) {
       stream.resume();
     } else {
-      stream.on('data', (chunk) => body.add(chunk));
+      stream.on('data', (chunk) => expected.add(chunk));
     }
     stream.on('error', (error) => (failed = error));
     stream.on('end', () => {
-      if (this.stream === stream && status !== 0 && stream.rstCode === constants.NGHTTP2_NO_ERROR) {
-        this.onAnswer(status, body.isRight);
+      const isWhole = status !== 0 && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+      if (this.busy && this.stream === stream && isWhole) {
+        this.busy = false;
+        expected.report(this, this.owner, status);
       }
     });
     stream.on('close', () => {
@@ -154,25 +156,6 @@ class Http2Stream {
         this.owner.onFailed(this, nowMs(), failureOf(strange ? new Error(NO_HTTP2) : cause));
       }
     });
-  }
-
-  /** @param {number} status @param {boolean} bodyIsRight */
-  onAnswer(status, bodyIsRight) {
-    if (!this.busy) {
-      return;
-    }
-    this.busy = false;
-    const at = nowMs();
-    const { exchange } = this;
-    if (status !== exchange.status) {
-      const text = `status ${status} instead of ${exchange.status}`;
-      this.owner.onFailed(this, at, { kind: 'status', answered: true, text });
-    } else if (!bodyIsRight) {
-      const text = 'the answer has an unexpected body';
-      this.owner.onFailed(this, at, { kind: 'wrong-body', answered: true, text });
-    } else {
-      this.owner.onOk(this, at);
-    }
   }
 
   destroy() {
@@ -190,7 +173,7 @@ class Http2Stream {
  */
 function open(job, counts) {
   const tls = tlsOf(job);
-  const over = tls?.connect('h2', counts, () => {});
+  const over = tls?.connect('h2', counts);
   const session = connect(job.origin, over && { createConnection: () => over });
   session.once('connect', () => {
     if (over && over.alpnProtocol !== 'h2') {

@@ -69,7 +69,7 @@ export class Client {
   }
 
   /** Close the client immediately. It doesn't count as lost. */
-  destroy(failure = GIVEN_UP) {
+  destroy(/** @type {Failure} */ failure = GIVEN_UP) {
     this.wire?.destroy();
     this.wire = null;
     this.settle(failure);
@@ -92,8 +92,6 @@ export class Client {
 
   /** @type {OnBytes} */
   onPayload(_data, _start, _end) {}
-
-  onAcknowledged(/** @type {boolean} */ _full) {}
 
   onLost(/** @type {Failure} */ _failure) {}
 
@@ -141,10 +139,8 @@ export class Client {
     }
   }
 
-  /** Process the server's answer to the last published message. `full` means that the channel layer was full. */
-  acknowledged(/** @type {boolean} */ full) {
-    this.onAcknowledged(full);
-  }
+  /** Process the server's answer to the last published message. */
+  acknowledged() {}
 
   /** End the connection, because the server sent a message that the dialect doesn't allow. */
   fail(/** @type {string} */ text) {

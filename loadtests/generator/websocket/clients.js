@@ -5,7 +5,7 @@ import { quoted } from './bytes.js';
 import { Client } from './client.js';
 import { lastRead } from './payload.js';
 
-/** @import { Failure, OnBytes } from '../types.ts' */
+/** @import { Failure, OnBytes, Room } from '../types.ts' */
 /** @import { Pool } from './pool.js' */
 /** @import { EchoSender, PublishSender } from './senders.js' */
 
@@ -120,12 +120,13 @@ export class PublishingClient extends Client {
 
   /**
    * @param {Pool} pool
-   * @param {string} room
+   * @param {Room} audience
    * @param {number} place
    * @param {number} stream of its messages
    */
-  constructor(pool, room, place, stream) {
-    super(pool, 'publish', room, place);
+  constructor(pool, audience, place, stream) {
+    super(pool, 'publish', audience.name, place);
+    this.audience = audience;
     this.stream = stream;
   }
 
@@ -150,8 +151,8 @@ export class PublishingClient extends Client {
     }
   }
 
-  onAcknowledged(/** @type {boolean} */ full) {
-    this.user?.onAcknowledged(full);
+  acknowledged() {
+    this.user?.onAcknowledged();
   }
 
   onLost(/** @type {Failure} */ failure) {

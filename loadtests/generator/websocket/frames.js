@@ -3,20 +3,18 @@
 import { isUtf8 } from 'node:buffer';
 
 export const TEXT = 1;
-export const BINARY = 2;
 export const CLOSE = 8;
 export const PING = 9;
 export const PONG = 10;
 
 export const FIN = 0x80;
-export const RSV1 = 0x40; // the flag of a compressed message (RFC 7692)
-const RESERVED = 0x70;
 export const MASKED = 0x80;
+// The first bytes of frames: continued, text and binary messages, which may be incomplete, and control frames.
+const FIRST_BYTES = new Set([0x00, 0x01, 0x02, 0x80, 0x81, 0x82, 0x88, 0x89, 0x8a]);
 const MAX_CONTROL_BYTES = 125;
 
 /** The maximum size of a received message, in bytes. All sent messages are much shorter. */
 export const LARGEST = 64 << 20;
-const SHORT = 128;  // up to this number of bytes, a loop is faster than a call of isUtf8
 
 /** The other side broke a rule of RFC 6455. The connection is closed with `code`. */
 export class Violation extends Error {
@@ -35,22 +33,15 @@ export class Violation extends Error {
 /** Read the frames of one connection from pieces of data. A frame that arrives in one piece isn't copied. */
 export class FrameReader {
   stopped = false;
-  /** @type {Buffer | null} */
-  parked = null; // the start of an incomplete frame, in a buffer for its header or for the whole frame
-  parkedBytes = 0;
+  /** @type {Buffer[]} */
+  pieces = []; // the pieces of an incomplete frame
+  needed = 0; // the number of bytes until its header or the whole frame is complete
   /** @type {Buffer[] | null} */
   fragments = null;  // the parts of an incomplete message
-  fragmentsBytes = 0;
-  isText = false; // whether the incomplete message is text
-  isCompressed = false;
+  first = 0; // the first byte of the incomplete message
 
-  /**
-   * @param {Listener} listener
-   * @param {((data: Buffer) => Buffer) | null} inflate inflates compressed messages; null if they aren't allowed
-   */
-  constructor(listener, inflate) {
+  constructor(/** @type {Listener} */ listener) {
     this.listener = listener;
-    this.inflate = inflate;
   }
 
   stop() {
@@ -59,49 +50,31 @@ export class FrameReader {
 
   /** Read a piece of data. @throws {Violation} if the data breaks the rules */
   read(/** @type {Buffer} */ data, /** @type {number} */ at, /** @type {number} */ end) {
-    while (at < end && !this.stopped) {
-      if (this.parked !== null) {
-        at += this.fill(this.parked, data, at, end);
-        continue;
+    if (this.pieces.length > 0) {
+      this.keep(data, at, end);
+      if (this.needed > 0) {
+        return;
       }
+      data = Buffer.concat(this.pieces);
+      at = 0;
+      end = data.length;
+      this.pieces = [];
+    }
+    while (at < end && !this.stopped) {
       const next = this.take(data, at, end);
       if (next < 0) {
-        this.park(data, at, end, -next);
+        this.needed = -next;
+        this.keep(data, at, end);
         return;
       }
       at = next;
     }
   }
 
-  /**
-   * @param {Buffer} data
-   * @param {number} at
-   * @param {number} end
-   * @param {number} needed bytes
-   */
-  park(data, at, end, needed) {
-    this.parked = Buffer.allocUnsafe(needed);
-    this.parkedBytes = data.copy(this.parked, 0, at, end);
-  }
-
-  /**
-   * @param {Buffer} parked
-   * @param {Buffer} data
-   * @param {number} at
-   * @param {number} end
-   * @returns {number} the number of copied bytes
-   */
-  fill(parked, data, at, end) {
-    const taken = data.copy(parked, this.parkedBytes, at, end);
-    this.parkedBytes += taken;
-    if (this.parkedBytes === parked.length) {
-      this.parked = null;
-      const next = this.take(parked, 0, parked.length);
-      if (next < 0) {
-        this.park(parked, 0, parked.length, -next); // only the header of the frame was known
-      }
-    }
-    return taken;
+  /** @param {Buffer} data @param {number} at @param {number} end */
+  keep(data, at, end) {
+    this.pieces.push(Buffer.from(data.subarray(at, end)));
+    this.needed -= end - at;
   }
 
   /**
@@ -121,26 +94,18 @@ export class FrameReader {
     if ((second & MASKED) !== 0) {
       throw new Violation('the server masked a frame');
     }
-    let header = 2;
-    let length = second;
-    if (data[at] % 16 >= CLOSE && length > MAX_CONTROL_BYTES) {
-      throw new Violation('the server sent a control frame of more than 125 bytes');
+    const header = second < 126 ? 2 : second === 126 ? 4 : 10;
+    if (there < header) {
+      return -header;
     }
-    if (second === 126) {
-      header = 4;
-      if (there < header) {
-        return -header;
-      }
+    let length = second;
+    if (header === 4) {
       length = data.readUInt16BE(at + 2);
-    } else if (second === 127) {
-      header = 10;
-      if (there < header) {
-        return -header;
-      }
+    } else if (header === 10) {
       length = data.readUInt32BE(at + 2) * 2 ** 32 + data.readUInt32BE(at + 6);
     }
-    if ((header === 4 && length < 126) || (header === 10 && length < 65536)) {
-      throw new Violation(`the server encoded the length ${length} in more bytes than necessary`);
+    if (data[at] % 16 >= CLOSE && length > MAX_CONTROL_BYTES) {
+      throw new Violation('the server sent a control frame of more than 125 bytes');
     }
     requireSize(length);
     const start = at + header;
@@ -158,64 +123,43 @@ export class FrameReader {
    * @param {number} end
    */
   frame(first, data, start, end) {
-    const isLast = (first & FIN) !== 0;
-    const reserved = first & RESERVED;
     const opcode = first & 0x0f;
-    if ((opcode > BINARY && opcode < CLOSE) || opcode > PONG) {
-      throw new Violation(`the server sent a frame with the unknown opcode ${opcode}`);
-    }
-    const compressed = reserved === RSV1 && this.inflate !== null && (opcode === TEXT || opcode === BINARY);
-    if (reserved !== 0 && !compressed) {
-      throw new Violation('the server set a reserved bit without an agreed extension');
+    if (!FIRST_BYTES.has(first)) {
+      throw new Violation(`the server sent a frame that starts with 0x${first.toString(16)}, which is not allowed`);
     }
     if (opcode >= CLOSE) {
-      if (!isLast) {
-        throw new Violation('the server fragmented a control frame');
-      }
       this.listener.onControl(opcode, data, start, end);
-    } else if (opcode === 0) {
-      this.continued(isLast, data, start, end);
-    } else if (this.fragments !== null) {
-      throw new Violation('the server started a message before the end of another message');
-    } else if (isLast) {
-      this.whole(opcode === TEXT, compressed, data, start, end);
+      return;
+    }
+    if ((opcode === 0) === (this.fragments === null)) {
+      throw new Violation('the server mixed up the fragments of its messages');
+    }
+    if (opcode !== 0) {
+      this.first = first;
+    }
+    if (opcode !== 0 && (first & FIN) !== 0) {
+      this.whole(data, start, end);
     } else {
-      this.isText = opcode === TEXT;
-      this.isCompressed = compressed;
-      this.fragments = [Buffer.from(data.subarray(start, end))];
-      this.fragmentsBytes = end - start;
+      this.fragment((first & FIN) !== 0, Buffer.from(data.subarray(start, end)));
     }
   }
 
-  /** @param {boolean} isLast @param {Buffer} data @param {number} start @param {number} end */
-  continued(isLast, data, start, end) {
-    if (this.fragments === null) {
-      throw new Violation('the server continued a message that it had not started');
-    }
-    this.fragments.push(Buffer.from(data.subarray(start, end)));
-    this.fragmentsBytes += end - start;
-    requireSize(this.fragmentsBytes);
+  /** @param {boolean} isLast @param {Buffer} part of a message */
+  fragment(isLast, part) {
+    this.fragments = [...(this.fragments ?? []), part];
+    const bytes = this.fragments.reduce((sum, { length }) => sum + length, 0);
+    requireSize(bytes);
     if (isLast) {
       const message = Buffer.concat(this.fragments);
       this.fragments = null;
-      this.whole(this.isText, this.isCompressed, message, 0, message.length);
+      this.whole(message, 0, bytes);
     }
   }
 
-  /**
-   * @param {boolean} isText
-   * @param {boolean} compressed
-   * @param {Buffer} data
-   * @param {number} start
-   * @param {number} end
-   */
-  whole(isText, compressed, data, start, end) {
-    if (compressed && this.inflate !== null) {
-      data = this.inflate(data.subarray(start, end));
-      start = 0;
-      end = data.length;
-    }
-    if (isText && !isValidText(data, start, end)) {
+  /** @param {Buffer} data @param {number} start @param {number} end */
+  whole(data, start, end) {
+    const isText = (this.first & 0x0f) === TEXT;
+    if (isText && !isUtf8(data.subarray(start, end))) {
       throw new Violation('the server sent text that is not UTF-8', 1007);
     }
     this.listener.onMessage(data, start, end, isText);
@@ -226,18 +170,4 @@ function requireSize(/** @type {number} */ bytes) {
   if (bytes > LARGEST) {
     throw new Violation(`the server sent a message of ${bytes} bytes. At most ${LARGEST} bytes are allowed`, 1009);
   }
-}
-
-/** @param {Buffer} data @param {number} start @param {number} end */
-export function isValidText(data, start, end) {
-  if (end - start <= SHORT) {
-    let at = start;
-    while (at < end && data[at] < 0x80) {
-      at++;
-    }
-    if (at === end) {
-      return true; // nearly all text is ASCII
-    }
-  }
-  return isUtf8(data.subarray(start, end));
 }

@@ -6,13 +6,13 @@ import { addressOf } from '../loopback.js';
 import { readDelay } from '../read_delay.js';
 import { Times } from '../times.js';
 import { asUser } from '../turns.js';
+import { quoted } from './bytes.js';
 import { Client } from './client.js';
 import { EchoClient, PublishingClient, ReceivingClient } from './clients.js';
 import { Payloads } from './payload.js';
-import { Rooms, SharedRooms } from './rooms.js';
 import { ConnectSender, EchoSender, PublishSender } from './senders.js';
 
-/** @import { ConnectionCounts, Conversation, Dialect, Endpoint, Failure, Job, Owner, Sends, Slice, Target, Traffic } from '../types.ts' */
+/** @import { ConnectionCounts, Conversation, Dialect, Endpoint, Failure, Job, OnBytes, Owner, Room, Slice, Target, Traffic } from '../types.ts' */
 
 // The number of connections that are opened at the same time: enough to keep the server busy, but too few to fill its
 // backlog.
@@ -43,6 +43,7 @@ export class Pool {
   openingTimes = new Times();
   openedInMs = 0;
   example = ''; // the text of the first failure
+  other = ''; // describes the last message that was neither expected nor known, for the contract
   /** @type {Traffic | null} */
   trafficBefore = null;  // the traffic at the start of the measured time
   measuredTraffic = { sent: 0, received: 0 };
@@ -50,28 +51,30 @@ export class Pool {
 
   /** @param {Job} job @param {Conversation} conversation @param {Dialect} dialect */
   constructor(job, conversation, dialect) {
-    const { origin, requests, timeoutMs, rate, index, processes } = job;
+    const { origin, requests, timeoutMs, rate, index, processes, contract } = job;
     const { host, port } = addressOf(origin);
-    const { does, compression, masking } = conversation;
+    const { does } = conversation;
     this.conversation = conversation;
     this.index = index;
     this.processes = processes;
     this.id = `${conversation.token}x${index}`;
     this.dialect = dialect;
     this.timeoutMs = timeoutMs;
+    this.quotes = contract === true;
     this.request = requests[0];
     const subprotocols = dialect.subprotocols(conversation);
-    this.server = { origin, host, port, compression, masking, subprotocols, traffic: this.traffic };
+    this.server = { origin, host, port, subprotocols, traffic: this.traffic };
     this.hasAddresses = process.platform === 'linux' && host.startsWith('127.');
     this.payloads = new Payloads(conversation.size, conversation.token);
     this.roundRobin = does === 'broadcast';
     this.isOpenLoop = does === 'echo' && rate !== null;
     const straysAreKnown = dialect.separates?.(conversation) ?? true;
     const counts = does === 'echo' || does === 'broadcast';
-    this.deliveries = counts ? new Deliveries((at) => readDelay.waited(at), straysAreKnown, conversation.shared) : null;
-    this.rooms = conversation.shared ? new SharedRooms(job, conversation) : new Rooms(job, conversation);
-    /** @type {ReceivingClient[]} */
-    this.receivers = [];
+    this.deliveries = counts ? new Deliveries((at) => readDelay.waited(at), straysAreKnown) : null;
+    // Each load uses different room names, because a server may remember the rooms of earlier loads.
+    const names = Array.from({ length: conversation.rooms }, (_, room) => `${this.id}r${room}`);
+    /** @type {Room[]} */
+    this.rooms = names.map((name) => ({ name, members: [], present: [] }));
     this.createClients(job, conversation.receivers);
   }
 
@@ -83,14 +86,16 @@ export class Pool {
       clients.push(new Client(this, 'echo', this.nextName(), k));
     }
     for (let k = 0; does === 'broadcast' && k < receivers; k++) {
-      this.receivers.push(new ReceivingClient(this, 'rooms', rooms.names[rooms.ofReceiver(k)], k));
+      const { name, members } = rooms[k % rooms.length];
+      const receiver = new ReceivingClient(this, 'rooms', name, k);
+      members.push(receiver);
+      clients.push(receiver);
     }
-    clients.push(...this.receivers);
     let streams = 0;
     for (let k = 0; does === 'broadcast' && k < connections; k++) {
       // Some dialects could publish in all rooms over one connection, but then setups would have different numbers of
       // connections.
-      const own = rooms.published.map((room, r) => new PublishingClient(this, room, clients.length + r, this.stream(streams++)));
+      const own = rooms.map((room, r) => new PublishingClient(this, room, clients.length + r, this.stream(streams++)));
       clients.push(...own);
       this.free.push(own);
     }
@@ -150,8 +155,9 @@ export class Pool {
   /** @param {Client} client @returns {Promise<Failure | null>} */
   openOne(client) {
     return new Promise((resolve) => {
-      const late = /** @type {Failure} */ ({ kind: 'timeout', text: `opening took over ${this.timeoutMs / 1000} s` });
-      const timer = setTimeout(() => client.destroy(late), this.timeoutMs);
+      const timer = setTimeout(() => {
+        client.destroy({ kind: 'timeout', text: `opening took over ${this.timeoutMs / 1000} s${this.other}` });
+      }, this.timeoutMs);
       client.open((failure) => {
         clearTimeout(timer);
         resolve(failure);
@@ -164,6 +170,13 @@ export class Pool {
     if (!this.closed) {
       this.lost++;
       this.example ||= text;
+    }
+  }
+
+  /** @type {OnBytes} */
+  ignored(data, start, end) {
+    if (this.quotes) {
+      this.other = `; the last message was ${quoted(data, start, end)}`;
     }
   }
 
@@ -183,20 +196,8 @@ export class Pool {
 
   /** Return the name of a stream's room, or undefined if the stream belongs to another process. */
   roomOf(/** @type {number} */ stream) {
-    return this.rooms.names[this.rooms.ofStream(stream)];
-  }
-
-  /** Return this process's receivers of a stream's messages. */
-  receiversOf(/** @type {number} */ stream) {
-    return this.rooms.receivers[this.rooms.ofStream(stream)];
-  }
-
-  /** Expect the messages that another process has sent. */
-  expect(/** @type {Sends} */ { sends, all }) {
-    for (const [stream, number, intended] of sends) {
-      this.deliveries?.publish(this.receiversOf(stream), stream, number, intended);
-    }
-    this.rooms.silent -= all ? 1 : 0;
+    const k = (stream - 1 - this.index) / this.processes;
+    return this.rooms[k % this.rooms.length]?.name;
   }
 
   /** Return a unique name for a room or client. */
@@ -248,7 +249,9 @@ export class Pool {
    * the server settles. The sends by which the traffic is divided are counted from the same time.
    */
   begin(/** @type {Slice} */ { durationMs }) {
-    this.rooms.begin(this.receivers);
+    for (const room of this.rooms) {
+      room.present = room.members.filter((member) => member.isOpen);
+    }
     this.trafficBefore = durationMs > 0 ? { ...this.traffic } : null;
   }
 
@@ -272,7 +275,7 @@ export class Pool {
       sent_bytes: this.measuredTraffic.sent,
       received_bytes: this.measuredTraffic.received,
       steps: this.steps,
-      reason: this.example,
+      reason: this.example || this.other,
     };
   }
 

@@ -5,7 +5,7 @@ import { Client } from './client.js';
 
 /** @import { Exchange } from '../recorder.js' */
 /** @import { Connection, Failure, Owner } from '../types.ts' */
-/** @import { EchoClient, PublishingClient, ReceivingClient } from './clients.js' */
+/** @import { EchoClient, PublishingClient } from './clients.js' */
 /** @import { Pool } from './pool.js' */
 
 class Sender {
@@ -94,7 +94,6 @@ export class ConnectSender extends Sender {
 class MessageSender extends Sender {
   /** @type {EchoClient | PublishingClient | null} */
   client = null;
-  number = 0; // of the message
 
   /** @type {Connection['send']} */
   send(exchange, intended) {
@@ -125,6 +124,7 @@ class MessageSender extends Sender {
 export class EchoSender extends MessageSender {
   /** @type {EchoClient | null} */
   client = null;
+  number = 0; // of the message
   isUnderWay = false;
 
   /** @param {Owner} owner @param {Pool} pool @param {EchoClient | null} own */
@@ -146,7 +146,7 @@ export class EchoSender extends MessageSender {
     this.isUnderWay = true;
     this.number = client.sendNext(this, measured);
     if (measured) {
-      this.pool.deliveries?.expect(client.name, client.stream, this.number, intended);
+      this.pool.deliveries?.expect([client], client.stream, this.number, intended);
     }
   }
 
@@ -182,16 +182,12 @@ export class EchoSender extends MessageSender {
 }
 
 /**
- * For each send, publish a message in the next room. All receivers in the room must receive the message, unless the
- * server answers that it didn't accept the message. Without an answer, the message counts as accepted. Only one message
- * is sent at a time, because an answer doesn't identify its message.
+ * For each send, publish a message in the next room. All receivers in the room must receive the message. Only one
+ * message is sent at a time, because an answer doesn't identify its message.
  */
 export class PublishSender extends MessageSender {
   /** @type {PublishingClient} */
   client;
-  /** @type {ReceivingClient[]} */
-  receivers = []; // the receivers of the message
-  isExpected = false; // whether the message is measured and was sent
 
   /** @param {Owner} owner @param {Pool} pool @param {PublishingClient[]} clients one client for each room */
   constructor(owner, pool, clients) {
@@ -206,22 +202,16 @@ export class PublishSender extends MessageSender {
   /** @type {Connection['send']} */
   send(exchange, intended) {
     this.client = this.clients[this.pool.nextTurn() % this.clients.length];
-    this.receivers = this.pool.receiversOf(this.client.stream);
-    this.isExpected = false;
     super.send(exchange, intended);
   }
 
   transmit() {
-    const { client, intended, receivers } = this;
-    const { deliveries } = this.pool;
-    const { stream } = client;
-    this.isExpected = this.owner.counts(intended);
-    this.number = client.sendNext(this.isExpected);
-    if (!this.isExpected || deliveries === null) {
-      return;
+    const { client, intended } = this;
+    const measured = this.owner.counts(intended);
+    const number = client.sendNext(measured);
+    if (measured) {
+      this.pool.deliveries?.expect(client.audience.present, client.stream, number, intended);
     }
-    deliveries.publish(receivers, stream, this.number, intended);
-    this.pool.rooms.wasSent([stream, this.number, intended]);
   }
 
   /**
@@ -238,11 +228,8 @@ export class PublishSender extends MessageSender {
     this.pool.free.push(this.clients);
   }
 
-  onAcknowledged(/** @type {boolean} */ full) {
-    if (this.busy && full) {
-      this.withdraw();
-      this.failed({ kind: 'status', answered: true, text: 'full: the channel layer did not accept the message' });
-    } else if (this.busy) {
+  onAcknowledged() {
+    if (this.busy) {
       this.succeeded(nowMs());
     }
   }
@@ -250,14 +237,6 @@ export class PublishSender extends MessageSender {
   onLost(/** @type {PublishingClient} */ client, /** @type {Failure} */ failure) {
     if (client === this.client) {
       this.failed(failure);
-    }
-  }
-
-  withdraw() {
-    const { stream } = this.client;
-    if (this.isExpected) {
-      this.pool.deliveries?.publish(this.receivers, stream, this.number, null);
-      this.pool.rooms.wasSent([stream, this.number, null]);
     }
   }
 }

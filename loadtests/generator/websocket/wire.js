@@ -5,8 +5,7 @@ import { connect } from 'node:net';
 import { failureOf } from '../loopback.js';
 import { readDelay } from '../read_delay.js';
 import { withTicket } from '../ticket.js';
-import { deflate, inflate } from './deflate.js';
-import { CLOSE, FrameReader, isValidText, PING, PONG, TEXT, Violation } from './frames.js';
+import { CLOSE, FrameReader, PING, PONG, TEXT, Violation } from './frames.js';
 import { Handshake, NotOpened } from './handshake.js';
 import { frame } from './write_frame.js';
 
@@ -18,6 +17,7 @@ const MEMORY = Buffer.allocUnsafeSlow(256 * 1024);
 const END_OF_HEAD = '\r\n\r\n';
 const LONGEST_HEAD = 16 * 1024;
 const CLOSED_WITHIN_MS = 2000; // after this time, the connection is cut
+const CLOSE_CODE_WITHIN_MS = 1000; // the time for a close frame after a handshake without a subprotocol
 
 /** @type {Record<string, string>} */
 const OWN_LIMITS = {
@@ -40,7 +40,6 @@ const OVER = 2;
 export class Wire {
   state = OPENING;
   head = ''; // the received part of the answer to the handshake
-  compressed = false;
 
   /**
    * @param {Target} target
@@ -51,7 +50,7 @@ export class Wire {
     this.target = target;
     this.listener = listener;
     this.handshake = new Handshake(target);
-    this.reader = new FrameReader(this, null);
+    this.reader = new FrameReader(this);
     const { host, port } = target;
     const onread = { buffer: MEMORY, callback: (/** @type {number} */ bytes) => this.onBytes(bytes) };
     /** @type {Socket} */
@@ -96,8 +95,7 @@ export class Wire {
     if (this.state !== OPEN) {
       return;
     }
-    const { masking } = this.target;
-    this.write(this.compressed ? frame(TEXT, deflate(text), masking, true) : frame(TEXT, text, masking));
+    this.write(frame(TEXT, text));
   }
 
   /** Send a close frame, and wait a while for the server to close. The listener is no longer called. */
@@ -126,7 +124,7 @@ export class Wire {
   }
 
   sendClose(/** @type {number} */ code) {
-    this.write(frame(CLOSE, Buffer.from([code >> 8, code & 0xff]), this.target.masking));
+    this.write(frame(CLOSE, Buffer.from([code >> 8, code & 0xff])));
   }
 
   /** Report an end of the connection that this side didn't request. */
@@ -165,12 +163,15 @@ export class Wire {
     }
     const head = this.head.slice(0, end);
     this.head = '';
-    this.compressed = this.handshake.isCompressed(head);
-    if (this.compressed) {
-      this.reader.inflate = inflate;
-    }
+    this.handshake.check(head);
     this.state = OPEN;
-    this.listener.onOpen();
+    if (this.handshake.lacksSubprotocol) {
+      // The application may be about to close the connection with a code that explains more.
+      const refusal = new Violation('the server chose no subprotocol');
+      setTimeout(() => this.refuse(refusal), CLOSE_CODE_WITHIN_MS);
+    } else {
+      this.listener.onOpen();
+    }
     this.reader.read(MEMORY, end + END_OF_HEAD.length - before, bytes);
   }
 
@@ -192,7 +193,7 @@ export class Wire {
 
   /** @type {OnMessage} */
   onMessage(data, start, end, isText) {
-    if (this.state === OPEN) {
+    if (this.state === OPEN && !this.handshake.lacksSubprotocol) {
       this.listener.onMessage(data, start, end, isText);
     }
   }
@@ -200,7 +201,7 @@ export class Wire {
   /** @param {number} opcode @param {Buffer} data @param {number} start @param {number} end */
   onControl(opcode, data, start, end) {
     if (opcode === PING && this.state === OPEN) {
-      this.write(frame(PONG, Buffer.from(data.subarray(start, end)), this.target.masking));
+      this.write(frame(PONG, Buffer.from(data.subarray(start, end))));
     } else if (opcode === CLOSE) {
       this.onClose(data, start, end);
     }
@@ -209,7 +210,7 @@ export class Wire {
   /** @type {OnBytes} */
   onClose(data, start, end) {
     this.reader.stop();
-    const code = end > start ? closeCode(data, start, end) : null;
+    const code = end - start < 2 ? null : data.readUInt16BE(start);
     if (this.state !== OPEN) {
       this.socket.end(); // the answer to our close frame
       return;
@@ -221,20 +222,4 @@ export class Wire {
     const why = code === null ? 'without a code' : `with ${code} ${data.toString('utf8', start + 2, end)}`;
     this.listener.onEnd({ kind: 'reset', text: `the server closed the connection ${why}`.trimEnd() });
   }
-}
-
-/** Return the code of a close frame. @throws {Violation} if the frame breaks the rules */
-function closeCode(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
-  if (end - start === 1) {
-    throw new Violation('the server sent an incomplete close code');
-  }
-  const code = data.readUInt16BE(start);
-  const standard = code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006;
-  if (!standard && !(code >= 3000 && code <= 4999)) {
-    throw new Violation(`the server closed with the code ${code}, which is not allowed`);
-  }
-  if (!isValidText(data, start + 2, end)) {
-    throw new Violation('the server closed with a reason that is not UTF-8', 1007);
-  }
-  return code;
 }

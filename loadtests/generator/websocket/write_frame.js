@@ -2,7 +2,7 @@
 
 import { randomFillSync } from 'node:crypto';
 
-import { FIN, MASKED, RSV1 } from './frames.js';
+import { FIN, MASKED } from './frames.js';
 
 const keys = Buffer.alloc(8192); // random bytes for the masks of many frames
 let keysUsed = keys.length;
@@ -12,17 +12,20 @@ let keysUsed = keys.length;
  *
  * @param {number} opcode
  * @param {string | Buffer} payload a string is ASCII
- * @param {boolean} masking false for a key of zeros, to measure the cost of masking
- * @param {boolean} compressed
  */
-export function frame(opcode, payload, masking = true, compressed = false) {
-  const bytes = unmasked(FIN | (compressed ? RSV1 : 0) | opcode, payload, 4);
+export function frame(opcode, payload) {
+  const bytes = unmasked(FIN | opcode, payload, 4);
   const start = bytes.length - payload.length;
   bytes[1] |= MASKED;
-  if (masking) {
-    mask(bytes, start);
-  } else {
-    bytes.fill(0, start - 4, start);
+  if (keysUsed === keys.length) {
+    randomFillSync(keys);
+    keysUsed = 0;
+  }
+  const key = keysUsed;
+  keysUsed += 4;
+  keys.copy(bytes, start - 4, key, key + 4);
+  for (let at = start, k = 0; at < bytes.length; at++, k = (k + 1) & 3) {
+    bytes[at] ^= keys[key + k];
   }
   return bytes;
 }
@@ -58,23 +61,4 @@ function unmasked(first, payload, keyBytes) {
     payload.copy(bytes, header);
   }
   return bytes;
-}
-
-/**
- * @param {Buffer} bytes
- * @param {number} start the start of the payload, with space for the key before it
- */
-function mask(bytes, start) {
-  if (keysUsed === keys.length) {
-    randomFillSync(keys);
-    keysUsed = 0;
-  }
-  const key = keysUsed;
-  keysUsed += 4;
-  for (let k = 0; k < 4; k++) {
-    bytes[start - 4 + k] = keys[key + k];
-  }
-  for (let at = start, k = 0; at < bytes.length; at++, k = (k + 1) & 3) {
-    bytes[at] ^= keys[key + k];
-  }
 }

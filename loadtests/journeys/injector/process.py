@@ -1,7 +1,6 @@
 """Run the users of a journey in a process, which is called an injector.
 
-The engine ``locust`` starts a single injector with ``python -m``. If there are several injectors, they are Locust
-workers (``loadtests.cluster``).
+The engine ``locust`` or a Locust worker (``loadtests.cluster``) starts an injector with ``python -m``.
 
 The injector reads lines of JSON: the job (see ``loadtests.engines.locust``), the time to ``start``, and sometimes
 ``stop``. The time is in seconds of ``time.monotonic``, which is the same in all processes of a machine. The injector
@@ -22,7 +21,7 @@ import resource
 import sys
 import time
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +41,10 @@ _OUT = sys.stdout  # only for events; the output of a journey goes to standard e
 
 
 class Injector:
-    """The users of one process, from the first arrival to the last departure. ``write`` receives the events."""
+    """The users of one process, from the first arrival to the last departure."""
 
-    def __init__(self, job: dict[str, Any], write: Callable[..., None]) -> None:
+    def __init__(self, job: dict[str, Any]) -> None:
         self.job = job
-        self._write = write
         self.kind = journey_in(Path(job["journey"]), job.get("text"))
         self.kind.host = job["origin"]
         self.kind.path = job["path"]
@@ -69,23 +67,23 @@ class Injector:
         gevent.spawn(self._beat)
         self._wait(begin)
         cpu_s = time.process_time()
-        self._write("held")
+        write("held")
         for turn in itertools.count(1):
             self._wait(min(begin + turn, self.recorder.end))
-            self._write_seconds(self.recorder.seconds(time.monotonic()))
+            _write_seconds(self.recorder.seconds(time.monotonic()))
             if self.stopped.is_set() or time.monotonic() >= self.recorder.end:
                 break
-        self._write("over")
+        write("over")
         coming.kill()
         self._go()
-        self._write_seconds(self.recorder.rest())
+        _write_seconds(self.recorder.rest())
         held_s = self.recorder.end - self.recorder.begin
         generator = {
             "cpu_s": time.process_time() - cpu_s,
             "wall_s": max(held_s, 0.001),
             "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
-        self._write("result", **self.recorder.measured(time.monotonic()), generator=generator)
+        write("result", **self.recorder.measured(time.monotonic()), generator=generator)
 
     def _come(self, start: float) -> None:
         """Start each user at its arrival time."""
@@ -137,30 +135,6 @@ class Injector:
         while (left := moment - time.monotonic()) > 0 and not self.stopped.wait(left):
             pass
 
-    def _write_seconds(self, rows: Iterable[dict[str, Any]]) -> None:
-        for row in rows:
-            self._write("second", **row)
-
-
-class Injecting:
-    """Control an injector by messages: the job, the time to ``start``, and possibly ``stop``."""
-
-    def __init__(self, write: Callable[..., None]) -> None:
-        self._write_event = write
-        self._injector: Injector | None = None
-
-    def write(self, message: dict[str, Any]) -> None:
-        """Handle a message."""
-        if self._injector is None:
-            self._injector = Injector(message, self._write_event)
-            gc.collect()
-            gc.freeze()  # so that the garbage collector doesn't scan these objects again
-            self._write_event("ready")
-        elif "start" in message:
-            gevent.spawn(self._injector.run, message["start"]).link_exception(_broken)
-        else:
-            self._injector.stopped.set()
-
 
 def journey_in(file: Path, text: str | None = None) -> type[Journey]:
     """Return the journey that a file defines. The file may import modules from its folder.
@@ -191,6 +165,11 @@ def write(event: str, **values: Any) -> None:
     _OUT.flush()
 
 
+def _write_seconds(rows: Iterable[dict[str, Any]]) -> None:
+    for row in rows:
+        write("second", **row)
+
+
 def _broken(greenlet: gevent.Greenlet) -> None:
     """Exit after an error in a journey, because the load now lacks a user. The error was already printed."""
     sys.stderr.flush()
@@ -208,9 +187,18 @@ def main() -> None:
     """Handle messages until standard input closes."""
     sys.stdout = sys.stderr
     open_as_many_files_as_allowed()
-    injecting = Injecting(write)
+    injector: Injector | None = None
     for line in FileObject(sys.stdin.fileno(), "rb", closefd=False):
-        injecting.write(json.loads(line))
+        message = json.loads(line)
+        if injector is None:
+            injector = Injector(message)
+            gc.collect()
+            gc.freeze()  # so that the garbage collector doesn't scan these objects again
+            write("ready")
+        elif "start" in message:
+            gevent.spawn(injector.run, message["start"]).link_exception(_broken)
+        else:
+            injector.stopped.set()
     os._exit(0)
 
 

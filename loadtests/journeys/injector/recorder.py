@@ -12,7 +12,7 @@ import dataclasses
 from collections import Counter, defaultdict
 from typing import Any
 
-from loadtests.journeys.steps import BrokenOff, Observer, Step
+from loadtests.journeys.steps import BrokenOff, Step
 from loadtests.records.histogram import Histogram
 
 ANSWERED = ("status", "wrong-body", "mixed-up", "lost-session")  # kinds of failures in which the server answered
@@ -50,6 +50,19 @@ class RouteShare:
     errors: Counter[str] = dataclasses.field(default_factory=Counter)
     response_time: Times = dataclasses.field(default_factory=Times)
 
+    def answered(self, step: Step, at: float, failure: BrokenOff | None) -> None:
+        """Count a request that was answered or failed."""
+        self.completed += failure is None or failure.kind in ANSWERED
+        if failure is None:
+            self.ok += 1
+            self.response_time.record(at - step.ready)
+        else:
+            self.errors[failure.kind] += 1
+
+    def measured(self) -> dict[str, Any]:
+        """Return the same fields as ``Exchange.share`` in generator/recorder.js."""
+        return {**vars(self), "sent": self.planned, "response_time": self.response_time.spread()}
+
 
 @dataclasses.dataclass
 class _Second:
@@ -61,8 +74,8 @@ class _Second:
     times: Times = dataclasses.field(default_factory=lambda: Times(SECOND_DIGITS))
 
 
-class Recorder(Observer):
-    """An observer that counts and measures requests and journeys."""
+class Recorder:
+    """Count and measure the requests and journeys of users."""
 
     def __init__(self, begin: float, end: float) -> None:
         self.begin = begin
@@ -84,12 +97,15 @@ class Recorder(Observer):
         self._returned = 0  # the number of seconds that were already returned
 
     def begins(self, due: float) -> None:
+        """Record the start of a journey that was due at ``due``."""
         self.begun[self._when(due)] += 1
 
     def thinks(self, begin: float, end: float) -> None:
+        """Record a user's think time. The end may be in the future."""
         self.thought_s += self._within(begin, end)
 
     def sent(self, step: Step) -> None:
+        """Record a request that was sent."""
         self.under_way.add(step)
         share = self._share(step)  # even if the step doesn't count, so that routes keep the order of the first user
         if self._counts(step):
@@ -98,6 +114,7 @@ class Recorder(Observer):
             self._second(step.sent).sent += 1
 
     def answered(self, step: Step, at: float, failure: BrokenOff | None) -> None:
+        """Record a request that was answered or failed."""
         self.under_way.discard(step)
         self.waited_s += self._within(step.sent, at)
         in_time = self.begin <= at < self.end
@@ -105,24 +122,21 @@ class Recorder(Observer):
         self.ok_in_time += in_time and failure is None
         if not self._counts(step):
             return
-        share, second = self._share(step), self._second(at)
-        answered = failure is None or failure.kind in ANSWERED
-        share.completed += answered
-        second.completed += answered
+        self._share(step).answered(step, at, failure)
+        second = self._second(at)
+        second.completed += failure is None or failure.kind in ANSWERED
         second.ends[failure.kind if failure else "ok"] += 1
         if failure is not None:
-            share.errors[failure.kind] += 1
             second.errors += 1
             self.examples.setdefault(failure.kind, f"{step.method} {step.route}: {failure.text}")
             self.failed.record(at - step.ready)
             return
-        share.ok += 1
         second.ok += 1
-        share.response_time.record(at - step.ready)
         second.times.record(at - step.ready)
         self.service_time.record(at - step.sent)
 
     def ended(self, due: float, at: float, failure: BrokenOff | None) -> None:
+        """Record the end of the journey that was due at ``due``."""
         self.over[self._when(at)] += 1
         if not self.begin <= at < self.end:
             return
@@ -162,50 +176,24 @@ class Recorder(Observer):
             self.waited_s += self._within(step.sent, now)
             if self._counts(step):
                 self.failed.record(now - step.ready)
-        shares = list(self.shares.values())
-        response_time = Times()
-        for share in shares:
-            response_time.histogram += share.response_time.histogram
-            response_time.sum_us += share.response_time.sum_us
-            response_time.max_us = max(response_time.max_us, share.response_time.max_us)
-        errors = sum((share.errors for share in shares), Counter[str]())
-        planned, ok = (sum(getattr(share, name) for share in shares) for name in ("planned", "ok"))
         duration_s = self.end - self.begin
         under_way = self.begun["before"] - self.over["before"]
         return {
-            "planned": planned,
-            "sent": planned,
-            "completed": sum(share.completed for share in shares),
-            "ok": ok,
             "billed": self.ok_in_time,
-            "unfinished": planned - ok - errors.total(),
             "waited": 0,
-            "errors": dict(errors),
             "examples": self.examples,
             "duration_s": duration_s,
             "rate": self.ok_in_time / duration_s if duration_s else 0.0,
             "backlog": [],
-            "deliveries": None,
-            "connections": None,
-            "streams": [],
-            "handshakes": None,
-            "requests": [],
             "spreads": {
-                "response_time": response_time.spread(),
                 "service_time": self.service_time.spread(),
                 "send_lag": self.send_lag.spread(),
                 "pacing_lag": self.beats.spread(),
                 "failed": self.failed.spread(),
             },
+            "requests": [RouteShare().measured()],  # for a process without routes
             "routes": [
-                {
-                    "method": method,
-                    "route": route,
-                    **{key: getattr(share, key) for key in ("planned", "completed", "ok")},
-                    "sent": share.planned,
-                    "errors": dict(share.errors),
-                    "response_time": share.response_time.spread(),
-                }
+                {"method": method, "route": route, "share": share.measured()}
                 for (method, route), share in self.shares.items()
                 if share.planned
             ],

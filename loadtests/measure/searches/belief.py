@@ -7,7 +7,7 @@ a Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) w
   magnitude of the slope is known in advance. With a slope of 4, the queue is half empty at the capacity. With a slope
   of 256, the share rises like a cliff.
 - The share grows until all requests are late, at the rate of a server that never pauses. Overloaded probes show this
-  rate. This rate and the capacity determine the slope, whatever the service times are (heavy traffic: Kingman,
+  rate. This rate and the capacity determine the slope, for any service times (heavy traffic: Kingman,
   *The single server queue in heavy traffic*, 1961). Real servers follow this rule only roughly.
 - Late requests come in clumps, because a long queue stays long for a while. A steeper slope means a fuller queue and
   longer clumps. In heavy traffic, a queue is a Brownian motion with a drift, so the slope and the limit determine the

@@ -60,7 +60,6 @@ class LimitedBy(str, Enum):
     GENERATOR = "generator"
     MAX_RATE = "max_rate"
     PROBES = "probes"
-    TIME = "time"
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,6 @@ class SearchedCapacity:
         above: The lowest rate above the result that didn't pass, or None.
         limited_by: The reason why the search found no higher rate.
         records: All probes and their judgements.
-        unknowable_below: Whether lower rates would need longer probes than allowed.
         unit: The unit of rates.
     """
 
@@ -97,36 +95,20 @@ class SearchedCapacity:
     above: float | None
     limited_by: LimitedBy
     records: tuple[Record, ...]
-    unknowable_below: bool = False
     unit: str = "requests/s"
-
-    @property
-    def seconds(self) -> float:
-        """The maximum duration of all probes in seconds. Probes that can't pass stop early."""
-        return sum(record.probe.duration_s for record in self.records)
 
     @property
     def sentence(self) -> str:
         """A description of the result."""
-        probes = plural(len(self.records), "probe")
         if self.limited_by is LimitedBy.PROBES:
-            return f"inconclusive after {probes}"
-        if self.limited_by is LimitedBy.TIME and self.rate is None:
-            passed = [one.probe.rate for one in self.records if one.judgement.outcome is Outcome.PASS]
-            unconfirmed = (
-                f"{per_second(max(passed))} {self.unit} passed a probe, but wasn't confirmed" if passed else ""
-            )
-            return "; ".join(filter(None, [f"inconclusive: the time limit was reached after {probes}", unconfirmed]))
+            return f"inconclusive after {plural(len(self.records), 'probe')}"
         reached = None if self.rate is None else f"{per_second(self.rate)} {self.unit}"
         if self.limited_by is LimitedBy.GENERATOR:
             return f"{reached or 'no rate'} within the objective; the load generator was the limit, not the server"
         if reached is None:
-            more = "; lower rates need longer probes to measure the percentile" if self.unknowable_below else ""
-            return f"no rate is within the objective, not even {self.above:.3g} {self.unit}{more}"
+            return f"no rate is within the objective, not even {self.above:.3g} {self.unit}"
         if self.limited_by is LimitedBy.MAX_RATE:
             return f"at least {reached}, the highest rate that was allowed"
-        if self.limited_by is LimitedBy.TIME:
-            return f"at least {reached}, because the search ended at its time limit"
         return f"{reached} within the objective"
 
 
@@ -144,9 +126,6 @@ class CapacitySearch:
         self._belief = Belief(self.plan.lowest_rate, max(self.plan.lowest_rate, self.plan.max_rate))
         self._below = 0.0  # the highest rate that passed
         self._above = inf  # the lowest rate that failed
-        self._left_s = inf if self.plan.max_s is None else self.plan.max_s
-        self._overhead_s = 0.0
-        self._out_of_time = False  # whether the current phase of the search ran out of time
         self._steps = self._search()
         self._now: Probe | SearchedCapacity = next(self._steps)
 
@@ -154,21 +133,10 @@ class CapacitySearch:
         """Return the current probe or the result, which stays the same until ``record`` is called."""
         return self._now
 
-    def record(self, judgement: Judgement, left_s: float = inf, overhead_s: float = 0.0) -> None:
-        """Record the judgement of the current probe.
-
-        Args:
-            judgement: Whether the probe passed, failed or was invalid.
-            left_s: The seconds that are left for the search.
-            overhead_s: The seconds that each probe takes in addition to its duration.
-
-        Raises:
-            ValueError: If the search is over.
-        """
-        if isinstance(self._now, SearchedCapacity):
-            raise ValueError("the search is over")
+    def record(self, judgement: Judgement) -> None:
+        """Record the judgement of the current probe."""
+        assert isinstance(self._now, Probe)
         self._records.append(Record(self._now, judgement))
-        self._left_s, self._overhead_s = left_s, overhead_s
         try:
             probe = self._steps.send(judgement)
         except StopIteration as end:
@@ -187,23 +155,18 @@ class CapacitySearch:
     def _double(self) -> Moves:
         """Double the rate until a probe fails, or halve it until a probe passes."""
         rate = self.plan.first_rate
-        while self._above == inf and self._below < self.plan.max_rate and self._has_time(rate, Purpose.DOUBLE):
+        while self._above == inf and self._below < self.plan.max_rate:
             yield from self._settle(rate)
             rate = min(2 * rate, self.plan.max_rate)
         while not self._below and self.plan.lowest_rate < self._above < inf:
-            rate = max(self._above / 2, self.plan.lowest_rate)
-            if not self._has_time(rate, Purpose.DOUBLE):
-                return
-            yield from self._settle(rate)
+            yield from self._settle(max(self._above / 2, self.plan.lowest_rate))
 
     def _settle(self, rate: float) -> Moves:
-        """Run short probes at one rate until they agree on the outcome or the time is up."""
+        """Run short probes at one rate until they agree on the outcome."""
         rate = self.plan.rounded(rate)
         judgements: list[Judgement] = []
         while not settled(judgements):
             judgements.append((yield from self._try(rate, Purpose.DOUBLE)))
-            if not self._has_time(rate, Purpose.DOUBLE):
-                break
         if judgements[-1].outcome is Outcome.PASS:
             self._below = rate
         else:
@@ -216,7 +179,7 @@ class CapacitySearch:
         self._belief.overloaded(self._above, [one.judgement for one in self._records if one.probe.rate == self._above])
         for number in range(MAX_BISECTING if bracketed else 0):
             rate = self._within(self._belief.rate_with(MORE_LATE if number % 2 else LATE))
-            if self._belief.spread <= SPREAD * self.plan.precision or not self._has_time(rate, Purpose.BISECT):
+            if self._belief.spread <= SPREAD * self.plan.precision:
                 return
             judgement = yield from self._try(rate, Purpose.BISECT)
             if judgement.outcome is Outcome.PASS:
@@ -225,16 +188,14 @@ class CapacitySearch:
     def _confirm(self) -> Moves:
         """Run long probes until the capacity is known well and a long probe near the capacity has passed."""
         self._belief.doubt()
-        found, hurried = self._below, self._out_of_time
-        self._out_of_time = False  # the remaining time is reserved for long probes
         longs = 0
         while True:
             self._bracket()
             known = longs >= MAX_LONG or self._belief.spread <= SPREAD * self.plan.precision
             if self._below >= self.plan.max_rate or (known and self._is_near(longs)):
                 return
-            rate = found if hurried and not longs else self._next_long(longs)
-            if rate is None or not self._has_time(rate, Purpose.CONFIRM):
+            rate = self._next_long(longs)
+            if rate is None:
                 return
             yield from self._try(rate, Purpose.CONFIRM)
             longs += 1
@@ -297,30 +258,16 @@ class CapacitySearch:
         times = LONGEST if self._belief.spread <= NARROW else LONGER
         return plan.probe_s(rate, max(plan.short_s, min(times * plan.short_s, plan.long_s)), SOME)
 
-    def _has_time(self, rate: float, purpose: Purpose) -> bool:
-        """Return whether there is time for one more probe.
-
-        After a short probe, there must also be time for a long probe that confirms the rate.
-        """
-        needed_s = self._seconds(rate, Purpose.CONFIRM)
-        if purpose is not Purpose.CONFIRM:
-            needed_s += self._seconds(rate, purpose) + 2 * self._overhead_s
-        self._out_of_time = needed_s > self._left_s
-        return not self._out_of_time
-
     def _result(self, out_of_probes: bool = False) -> SearchedCapacity:
         return SearchedCapacity(
             rate=self._below if self._below and not out_of_probes else None,
             above=self._above if self._above < inf else None,
             limited_by=LimitedBy.PROBES if out_of_probes else self._limit(),
             records=tuple(self._records),
-            unknowable_below=self.plan.lowest_rate > self.plan.min_rate,
             unit=self.plan.unit,
         )
 
     def _limit(self) -> LimitedBy:
-        if self._out_of_time:
-            return LimitedBy.TIME
         if self._above == inf:  # no probe failed, or passed probes contradict all failed probes
             return LimitedBy.MAX_RATE if self._below >= self.plan.max_rate else LimitedBy.SERVER
         ended = [one.judgement.outcome for one in self._records if one.probe.rate == self._above]

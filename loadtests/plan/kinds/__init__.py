@@ -1,6 +1,6 @@
 """Find the kinds of tests.
 
-To add a kind, create a file next to ``requests.py`` with a tuple ``KINDS`` that contains the kind. The harness finds
+To add a kind, create a file next to ``requests.py`` with a subclass of ``Test`` that has a ``tag``. The harness finds
 all files in this folder.
 """
 
@@ -16,22 +16,22 @@ from loadtests.errors import unknown
 from loadtests.plan import cost_unit
 from loadtests.plan.cost_unit import SHARED
 from loadtests.plan.kinds.base import Test
-from loadtests.plan.kinds.kind import Kind
 from loadtests.plan.metrics import TIMES, Metric
 
-__all__ = ["Kind", "Test", "every_metric", "from_record", "known", "metric"]
+__all__ = ["Test", "every_metric", "from_record", "known", "metric"]
 
 
-def known() -> dict[str, Kind]:
+def known() -> dict[str, type[Test]]:
     """Return all kinds by name, in the order of a report."""
     return _found(tuple(__path__))
 
 
 @functools.cache
-def _found(folders: tuple[str, ...]) -> dict[str, Kind]:
+def _found(folders: tuple[str, ...]) -> dict[str, type[Test]]:
     modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(folders)]
-    kinds: list[Kind] = [kind for module in modules for kind in getattr(module, "KINDS", ())]
-    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (kind.order, kind.name))}
+    classes = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
+    kinds = [one for one in classes if issubclass(one, Test) and "tag" in vars(one)]
+    return {kind.tag: kind for kind in sorted(kinds, key=lambda kind: (kind.order, kind.tag))}
 
 
 def from_record(values: Mapping[str, Any]) -> Test:
@@ -43,7 +43,7 @@ def from_record(values: Mapping[str, Any]) -> Test:
     """
     if values["kind"] not in known():
         raise unknown("kind of test", str(values["kind"]), known())
-    return Test.from_record(known()[values["kind"]], values)
+    return known()[values["kind"]].from_record(values)
 
 
 def every_metric() -> tuple[Metric, ...]:
@@ -52,7 +52,7 @@ def every_metric() -> tuple[Metric, ...]:
 
 
 @functools.cache
-def _by_name(kinds: tuple[Kind, ...]) -> dict[str, Metric]:
+def _by_name(kinds: tuple[type[Test], ...]) -> dict[str, Metric]:
     own = (metric for kind in kinds for metric in kind.metrics)
     return {metric.name: metric for metric in (*TIMES, *own, *SHARED)}
 

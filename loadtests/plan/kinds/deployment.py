@@ -11,114 +11,31 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from loadtests.plan.fields import Keys, TablePlace
-from loadtests.plan.kinds.kind import Kind
-from loadtests.plan.kinds.pace import LONGER_QUICK, FixedRate, Pace
-from loadtests.plan.kinds.requests import Requests
+from loadtests.plan.fields import TablePlace
+from loadtests.plan.kinds.pace import LONGER_QUICK, FixedRate
+from loadtests.plan.kinds.requests import RequestsTest
 from loadtests.plan.metrics import P99, Metric
 from loadtests.plan.recovery_time import MIN_USUAL, ROUNDING_S, TIME_SLACK, usual_of
 from loadtests.plan.trial_count import TrialCount
 from loadtests.records import Deployment, Result, Trial
-from loadtests.records.bounds import Ordinal
 from loadtests.records.histogram import decoded
-from loadtests.setups import MAX_REQUESTS, RELOAD
+from loadtests.setups.reading import MAX_REQUESTS, RELOAD
 from loadtests.workload import Request
 
 if TYPE_CHECKING:
     from typing import Self
 
+REQUESTS, JITTER = 250, 100  # With max-requests, a worker is replaced after these requests and a random number.
 # The values of `way` and their descriptions.
 WAYS = {
     "reload": "while its workers are replaced gracefully",
-    "max-requests": "while each worker is replaced after {0.max_requests} to {0.most_requests} requests",
+    "max-requests": f"while each worker is replaced after {REQUESTS} to {REQUESTS + JITTER} requests",
     "restart": "while it is restarted",
     "kill": "while a worker is killed",
 }
 AGAIN = 3  # if all of the last three seconds differ from the usual values, the disturbance hasn't ended
-QUICK_REQUESTS = (60, 20)
 OF_CLIENTS = ("keep-alive", "closing")
-# These fields aren't keys of the test's table, because the test uses both kinds of clients.
-HOW_CONNECTED = ("protocol", "clients", "resumption", "silent")
 LOSSES = ("refused", "reset", "502/503", "timed out", "other")
-Way = Annotated[
-    Literal["reload", "max-requests", "restart", "kill"], Meta(description="The way to replace the server's processes.")
-]
-Jitter = Annotated[Ordinal, Meta(description="With max-requests: the maximum random number of additional requests.")]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Deploying(Requests):
-    """Send HTTP requests while the server's processes are replaced.
-
-    Half of the requests come from clients that keep their connections, and half from clients that open a new connection
-    for each request.
-    """
-
-    can_interleave = False
-    has_load_curve = False
-
-    way: Way
-    max_requests: Annotated[
-        Ordinal, Meta(description="With max-requests: the number of requests until a worker is replaced.")
-    ] = 250
-    max_requests_jitter: Jitter = 100
-
-    @classmethod
-    def keys(cls, values: Mapping[str, Any]) -> Keys:
-        return {key: one for key, one in super().keys(values).items() if key not in HOW_CONNECTED}
-
-    @classmethod
-    def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
-        found = super().from_keys(values, place)
-        return found.with_requests(found.requests)
-
-    @property
-    def deployment(self) -> str:  # type: ignore[override]
-        return self.way
-
-    @property
-    def most_requests(self) -> int:
-        return self.max_requests + self.max_requests_jitter
-
-    @property
-    def knobs(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
-        if self.way != "max-requests":
-            return ()
-        return (("MAX_REQUESTS", f"{self.max_requests}"), ("MAX_REQUESTS_JITTER", f"{self.max_requests_jitter}"))
-
-    @property
-    def setup_features(self) -> frozenset[str]:
-        demand = {"reload": RELOAD, "max-requests": MAX_REQUESTS}.get(self.way)
-        return super().setup_features | ({demand} if demand else set())
-
-    @property
-    def comparison_key(self) -> tuple[object, ...]:
-        return (*super().comparison_key, *self.knobs, self.way)
-
-    def subject(self, pace: Pace) -> str:
-        kept = [request for request in self.requests if not request.closes]
-        sent = f"{kept[0].method} {kept[0].path}" if len(kept) == 1 else f"a mix of {len(kept)} requests"
-        return f"{sent} {WAYS[self.way].format(self)}"
-
-    def with_requests(self, requests: tuple[Request, ...]) -> Self:
-        return super().with_requests(_of_both(requests))
-
-    def quick(self) -> Self:
-        fewer, jitter = QUICK_REQUESTS
-        return dataclasses.replace(
-            self,
-            max_requests=min(self.max_requests, fewer),
-            max_requests_jitter=min(self.max_requests_jitter, jitter),
-        )
-
-
-def _of_both(requests: Sequence[Request]) -> tuple[Request, ...]:
-    """Return each request twice, once for each kind of client."""
-    return tuple(
-        dataclasses.replace(request, name=f"{request.name}, {client}", closes=client == "closing")
-        for request in requests
-        for client in OF_CLIENTS
-    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -195,10 +112,6 @@ def _memory(read: Callable[[Deployment], float]) -> Callable[[Trial], float | No
     return lambda trial: read(found) or None if (found := done(trial)) else None
 
 
-def _why_unknown(trial: Trial) -> str:
-    return "none of the server's processes was replaced"
-
-
 LONGEST = Metric(
     "longest_wait_ms",
     "longest wait",
@@ -209,7 +122,6 @@ LONGEST = Metric(
     question="longest wait of a request while the server is replaced",
     first="is the shortest",
     cost_units=("requests",),
-    shows_figures=True,
 )
 BEFORE = Metric("memory_before_mb", "memory before", "MB", _memory(lambda found: found.before_mb), short="MB before")
 AFTER = Metric("memory_after_mb", "memory after", "MB", _memory(lambda found: found.after_mb), short="MB after")
@@ -225,31 +137,88 @@ COUNTED = (
     DISTURBED,
 )
 
-KINDS = (
-    Kind(
-        name="deployment",
-        order=4,
-        work=Deploying,
-        paces=(Throughout,),
-        allowed_failures=1.0,  # any share may fail, because the kind measures failures
-        metrics=METRICS,
-        judged=(LONGEST,),
-        answers=(LOST,),
-        has_metric=lambda test, metric: metric in (*METRICS, P99),
-        why_unknown=_why_unknown,
-        heading="Deployments",
-        about=(
-            "The server's processes are replaced under a fixed rate. Half of the clients keep their connections, and "
-            "half open a new connection for each request. The load generator never retries, because retries would hide "
-            "lost requests. Downtime is the longest period in which every request that was due failed. The table shows "
-            "the median of the trials. The longest wait is the time from the moment a request was due until it was "
-            "answered, failed or timed out. The table counts the seconds after the start of the replacement with fewer "
-            "successful answers than before, or with a p50 that differs by more than "
-            f"{TIME_SLACK:.0%}. Memory is the sum over all processes of the setup, before and after the load. CPU time "
-            "is unknown, because the CPU time of processes that have ended can't be read."
-        ),
-        caption="Lost requests: {what}",
-        columns={LONGEST: "longest wait, ms", P99: "p99, ms", BEFORE: "MB before", AFTER: "MB after"},
-        optional=("p99, ms", "trials", "other"),
-    ),
-)
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DeploymentTest(RequestsTest):
+    """Send HTTP requests while the server's processes are replaced.
+
+    Half of the requests come from clients that keep their connections, and half from clients that open a new connection
+    for each request.
+    """
+
+    tag = "deployment"
+    order = 4
+    paces = (Throughout,)
+    in_slices = False
+    has_load_curve = False
+    failures_allowed = 1.0  # any share may fail, because the kind measures failures
+    metrics = METRICS
+    verdicts = (LONGEST,)
+    leading_counts = (LOST,)
+    heading = "Deployments"
+    about = (
+        "The server's processes are replaced under a fixed rate. Half of the clients keep their connections, and "
+        "half open a new connection for each request. The load generator never retries, because retries would hide "
+        "lost requests. Downtime is the longest period in which every request that was due failed. The table shows "
+        "the median of the trials. The longest wait is the time from the moment a request was due until it was "
+        "answered, failed or timed out. The table counts the seconds after the start of the replacement with fewer "
+        "successful answers than before, or with a p50 that differs by more than "
+        f"{TIME_SLACK:.0%}. Memory is the sum over all processes of the setup, before and after the load. CPU time "
+        "is unknown, because the CPU time of processes that have ended can't be read."
+    )
+    caption = "Lost requests: {what}"
+    table = {LONGEST: "longest wait, ms", P99: "p99, ms", BEFORE: "MB before", AFTER: "MB after"}
+    optional = ("p99, ms", "trials", "other")
+
+    way: Annotated[
+        Literal["reload", "max-requests", "restart", "kill"],
+        Meta(description="The way to replace the server's processes."),
+    ]
+
+    @classmethod
+    def own(cls, values: Mapping[str, Any], place: TablePlace) -> dict[str, Any]:
+        found = super().own(values, place)
+        return {**found, "requests": _of_both(found["requests"])}
+
+    @property
+    def deployment(self) -> str:  # type: ignore[override]
+        return self.way
+
+    @property
+    def knobs(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
+        if self.way != "max-requests":
+            return ()
+        return (("MAX_REQUESTS", f"{REQUESTS}"), ("MAX_REQUESTS_JITTER", f"{JITTER}"))
+
+    @property
+    def setup_features(self) -> frozenset[str]:
+        demand = {"reload": RELOAD, "max-requests": MAX_REQUESTS}.get(self.way)
+        return super().setup_features | ({demand} if demand else set())
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        return (*super().content, *self.knobs, self.way)
+
+    @property
+    def subject(self) -> str:
+        kept = [request for request in self.requests if not request.closes]
+        sent = f"{kept[0].method} {kept[0].path}" if len(kept) == 1 else f"a mix of {len(kept)} requests"
+        return f"{sent} {WAYS[self.way]}"
+
+    def has_metric(self, metric: Metric) -> bool:
+        return metric in (*METRICS, P99)
+
+    def why_unknown(self, trial: Trial) -> str:
+        return "none of the server's processes was replaced" if self.decisive.read(trial) is None else ""
+
+    def with_requests(self, requests: tuple[Request, ...]) -> Self:
+        return super().with_requests(_of_both(requests))
+
+
+def _of_both(requests: Sequence[Request]) -> tuple[Request, ...]:
+    """Return each request twice, once for each kind of client."""
+    return tuple(
+        dataclasses.replace(request, name=f"{request.name}, {client}", closes=client == "closing")
+        for request in requests
+        for client in OF_CLIENTS
+    )

@@ -8,47 +8,13 @@ from statistics import linear_regression
 from typing import Any
 
 from loadtests.plan.cost_unit import HELD
-from loadtests.plan.kinds.kind import Kind
-from loadtests.plan.kinds.pace import Hold, Pace
+from loadtests.plan.kinds.pace import Hold
 from loadtests.plan.kinds.talk import Connections, Talk
 from loadtests.records import Connections as ConnectionsRecord
 from loadtests.records import Process, Trial
 
 STEPS = 4  # The number of steps. The memory is measured after each step.
 STEP_S = 1.0  # The approximate time of a step.
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Idle(Talk):
-    """Open and hold ``connections`` connections, and send only answers to the server's heartbeats.
-
-    The connections are opened in steps, and the memory of the processes is measured after each step.
-    """
-
-    does = "idle"
-
-    connections: Connections = 1000
-
-    @property
-    def steps(self) -> int:
-        return min(STEPS, self.connections)
-
-    @property
-    def audience(self) -> dict[str, Any]:
-        return {"receivers": self.connections, "steps": self.steps}
-
-    @property
-    def opening_s(self) -> float:  # type: ignore[override]
-        return super().opening_s + self.steps * STEP_S
-
-    def needs_memory_at_rest(self, services: object) -> bool:
-        return True
-
-    def subject(self, pace: Pace) -> str:
-        return f"idle WebSockets{self.with_whom}"
-
-    def describe(self, subject: str, pace: Pace, unit: str) -> str:
-        return f"{self.connections:,} {subject}, held for {pace.length}"
 
 
 def memory_kb(trial: Trial, processes: Iterable[Process]) -> float | None:
@@ -100,24 +66,50 @@ MEMORY = HELD.metric(
 )
 OPENED_IN = HELD.metric("opened_in_s", "time to accept all", "s", _opened_in_s)
 
-KINDS = (
-    Kind(
-        name="idle",
-        order=8,
-        work=Idle,
-        paces=(Hold,),
-        cost_unit=HELD,
-        load_unit="connection",
-        metrics=(MEMORY, OPENED_IN),
-        judged=(MEMORY,),
-        heading="Idle WebSockets",
-        about=(
-            "The growth of the memory of a setup's processes with each connection: the slope of a line through their "
-            "memory at several numbers of connections, so that fixed allocations don't count. The CPU time is "
-            "spent on heartbeats."
-        ),
-        caption="Cost of a connection: {what}",
-        columns={MEMORY: "KB each", OPENED_IN: "all open after, s", HELD.cpu: "CPU µs/s each"},
-        optional=("trials",),
-    ),
-)
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Idle(Talk):
+    """Open and hold ``connections`` connections, and send only answers to the server's heartbeats.
+
+    The connections are opened in steps, and the memory of the processes is measured after each step.
+    """
+
+    does = "idle"
+    tag = "idle"
+    order = 8
+    paces = (Hold,)
+    cost_unit = HELD
+    load_unit = "connection"
+    metrics = (MEMORY, OPENED_IN)
+    verdicts = (MEMORY,)
+    heading = "Idle WebSockets"
+    about = (
+        "The growth of the memory of a setup's processes with each connection: the slope of a line through their "
+        "memory at several numbers of connections, so that fixed allocations don't count. The CPU time is "
+        "spent on heartbeats."
+    )
+    caption = "Cost of a connection: {what}"
+    table = {MEMORY: "KB each", OPENED_IN: "all open after, s", HELD.cpu: "CPU µs/s each"}
+    optional = ("trials",)
+
+    connections: Connections = 1000
+
+    @property
+    def steps(self) -> int:
+        return min(STEPS, self.connections)
+
+    @property
+    def audience(self) -> dict[str, Any]:
+        return {"receivers": self.connections, "steps": self.steps}
+
+    @property
+    def opening_s(self) -> float:  # type: ignore[override]
+        return super().opening_s + self.steps * STEP_S
+
+    @property
+    def subject(self) -> str:
+        return f"idle WebSockets{self.with_whom}"
+
+    @property
+    def description(self) -> str:
+        return f"{self.connections:,} {self.short_description}, held for {self.pace.length}"

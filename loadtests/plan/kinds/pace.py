@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+import msgspec
 from msgspec import Meta
 
 from loadtests.errors import UserError
 from loadtests.formatting import per_second
-from loadtests.plan.fields import NEEDED, Fields, Keys, TablePlace, digest
+from loadtests.plan.fields import NEEDED, Fields, Keys, TablePlace
 from loadtests.records.bounds import Amount, Count, Positive, Share
 from loadtests.records.decode import Duration
 from loadtests.workload import Feature
@@ -20,7 +21,7 @@ from loadtests.workload.conversation import MAX_CONNECTIONS
 if TYPE_CHECKING:
     from typing import Self
 
-    from loadtests.plan.kinds.work import Work
+    from loadtests.plan.kinds.base import Test
 
 # The times of a test with --quick, in seconds.
 QUICK = {"duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
@@ -44,11 +45,19 @@ class Pace(Fields):
     compared: ClassVar[tuple[str, ...]] = ()
     engine_features: ClassVar[frozenset[Feature]] = frozenset()
     is_closed_loop: ClassVar[bool] = False
-    can_interleave: ClassVar[bool] = False
+    in_slices: ClassVar[bool] = False
     rate_found: ClassVar[float | None] = None
     step: ClassVar[tuple[float, str, str, str] | None] = None
-    fingerprint: ClassVar[str] = ""
     quick_times: ClassVar[Mapping[str, float]] = QUICK
+
+    @classmethod
+    def fits(cls, values: Mapping[str, Any]) -> bool:
+        """Return whether the keys of a table, or the non-empty fields of a record, select this pace."""
+        return False
+
+    @classmethod
+    def from_record(cls, values: Mapping[str, Any]) -> Self:
+        return msgspec.convert(values, cls)
 
     @property
     @abstractmethod
@@ -69,12 +78,12 @@ class Pace(Fields):
         return warmup_s + self.seconds
 
     @abstractmethod
-    def condition(self, work: Work, unit: str) -> str:
+    def condition(self, test: Test) -> str:
         """Describe the test conditions, such as ``at 300 requests/s``."""
 
-    def phrase(self, work: Work, unit: str) -> str:
-        """Describe the pace as the end of a sentence. ``unit`` is the name of a sent request or message."""
-        return f" {self.condition(work, unit)}"
+    def phrase(self, test: Test) -> str:
+        """Describe the pace as the end of a sentence."""
+        return f" {self.condition(test)}"
 
     @abstractmethod
     def load(self, seed: int) -> dict[str, Any]:
@@ -92,6 +101,13 @@ class Pace(Fields):
     def unrecorded(self) -> Pace:
         """Return the pace for other requests, without the recorded send times."""
         return self
+
+
+def chosen(paces: Iterable[type[Pace]], values: Mapping[str, Any]) -> type[Pace]:
+    """Return the pace that the keys or fields select, or else the last pace."""
+    *others, last = paces
+    given = {key: value for key, value in values.items() if value is not None and value not in ([], ())}
+    return next((pace for pace in others if pace.fits(given)), last)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -116,7 +132,7 @@ class AtRate(TimedPace):
 
     arrivals: Arrivals = "random"
 
-    can_interleave = True
+    in_slices = True
     compared: ClassVar[tuple[str, ...]] = ("rate_found", "arrivals")
 
     def load(self, seed: int) -> dict[str, Any]:
@@ -147,11 +163,11 @@ class FixedRate(AtRate):
         rate = per_second(self.rate)
         return self.rate, "requests per second", f"{rate}/s", f"{rate} requests/s"
 
-    def condition(self, work: Work, unit: str) -> str:
-        return f"at {self.rate:g} {unit}s/s"
+    def condition(self, test: Test) -> str:
+        return f"at {self.rate:g} {test.load_unit}s/s"
 
-    def phrase(self, work: Work, unit: str) -> str:
-        return f" at {self.rate:g} {unit}s per second{moments(self.arrivals)}"
+    def phrase(self, test: Test) -> str:
+        return f" at {self.rate:g} {test.load_unit}s per second{moments(self.arrivals)}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -169,13 +185,13 @@ class ShareOfCeiling(AtRate):
 
     @classmethod
     def fits(cls, values: Mapping[str, Any]) -> bool:
-        return values.get("rate") == "auto" or ("auto" in values and "rate" not in values)
+        return isinstance(values.get("rate"), str) or ("auto" in values and "rate" not in values)
 
-    def condition(self, work: Work, unit: str) -> str:
+    def condition(self, test: Test) -> str:
         return f"at {self.auto:.0%} of the slowest setup's ceiling"
 
-    def phrase(self, work: Work, unit: str) -> str:
-        return f" {self.condition(work, unit)}{moments(self.arrivals)}"
+    def phrase(self, test: Test) -> str:
+        return f" {self.condition(test)}{moments(self.arrivals)}"
 
     def of_ceiling(self, ceiling: float) -> FixedRate:
         """Return the fixed rate, rounded to two digits so that it is easy to read."""
@@ -203,36 +219,36 @@ class RecordedPace(TimedPace):
 
     @classmethod
     def fits(cls, values: Mapping[str, Any]) -> bool:
-        return "recorded" in (values.get("pace"), values.get("arrivals"))
+        return "pace" in values or values.get("arrivals") == "recorded"
 
     @classmethod
-    def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
+    def own(cls, values: Mapping[str, Any], place: TablePlace) -> dict[str, Any]:
         from loadtests.plan.kinds.requests import workload_of
 
-        workload = workload_of(values, place)
         try:
-            found = workload.replay(values["speed"])
+            found = workload_of(values, place).replay(values["speed"])
         except UserError as error:
             raise ValueError(f"pace: is 'recorded', but {error}") from None
-        return cls(rate=found.rate, duration_s=found.duration_s, recorded=found.sends, speed=values["speed"])
+        return {
+            "rate": found.rate,
+            "duration_s": found.duration_s,
+            "recorded": found.sends,
+            "speed": values["speed"],
+        }
 
     @property
     def rate_found(self) -> float:  # type: ignore[override]
         return self.rate
 
-    def condition(self, work: Work, unit: str) -> str:
-        return f"at {self.rate:g} {unit}s/s"
+    def condition(self, test: Test) -> str:
+        return f"at {self.rate:g} {test.load_unit}s/s"
 
-    def phrase(self, work: Work, unit: str) -> str:
-        return f" at {self.speed:g} times its pace, {self.rate:.4g} {unit}s per second on average"
+    def phrase(self, test: Test) -> str:
+        return f" at {self.speed:g} times its pace, {self.rate:.4g} {test.load_unit}s per second on average"
 
     def load(self, seed: int) -> dict[str, Any]:
         due = tuple(send for send in self.recorded if send[0] < self.duration_s)
         return {**super().load(seed), "rate": self.rate, "recorded": due}
-
-    @property
-    def fingerprint(self) -> str:  # type: ignore[override]
-        return digest(self.recorded)
 
     def unrecorded(self) -> Pace:
         return FixedRate(rate=self.rate, duration_s=self.duration_s)
@@ -240,21 +256,16 @@ class RecordedPace(TimedPace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClosedLoop(TimedPace):
-    """A closed loop: each connection sends again as soon as it gets an answer."""
+    """A closed loop over the connections of a test: each connection sends again as soon as it gets an answer."""
 
     is_closed_loop = True
-    can_interleave = True
+    in_slices = True
 
-    def condition(self, work: Work, unit: str) -> str:
-        return work.loop_condition(self.clients)
+    def condition(self, test: Test) -> str:
+        return test.loop_condition(getattr(test, "connections", 0))
 
-    def phrase(self, work: Work, unit: str) -> str:
-        return work.loop_phrase(self.clients)
-
-    @property
-    def clients(self) -> int | None:
-        """The number of connections, or None if the work defines it."""
-        return None
+    def phrase(self, test: Test) -> str:
+        return f" in a closed loop {self.condition(test)}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -265,9 +276,8 @@ class ClosedLoopOver(ClosedLoop):
 
     compared = ("connections",)
 
-    @property
-    def clients(self) -> int | None:
-        return self.connections
+    def condition(self, test: Test) -> str:
+        return test.loop_condition(self.connections)
 
     def load(self, seed: int) -> dict[str, Any]:
         return {**super().load(seed), "connections": self.connections}
@@ -282,8 +292,8 @@ class Hold(TimedPace):
     def with_warmup_s(self, warmup_s: float) -> float:
         return self.seconds
 
-    def condition(self, work: Work, unit: str) -> str:
-        return work.loop_condition(None)
+    def condition(self, test: Test) -> str:
+        return test.loop_condition(getattr(test, "connections", 0))
 
     def load(self, seed: int) -> dict[str, Any]:
         return {**super().load(seed), "rate": 0.0, "warmup_s": 0.0}

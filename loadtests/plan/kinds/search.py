@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from loadtests.plan import objective as objectives
 from loadtests.plan.kinds.pace import Arrivals, Pace, moments
-from loadtests.plan.objective import PRECISION, Limit, Objective, SearchPlan
+from loadtests.plan.objective import PRECISION, Objective, SearchPlan
 from loadtests.records.bounds import Positive, Share
 from loadtests.records.decode import Duration
 from loadtests.workload import Feature
 from loadtests.workload.load import MAX_RATE
 
 if TYPE_CHECKING:
-    from loadtests.plan.kinds.work import Work
+    from loadtests.plan.kinds.base import Test
 
 # The averages of simulated searches, used only to estimate the duration of a search.
 SHORT_LASTS = 1.4  # The mean duration of short probes, as a multiple of ``probe_s``. Bisecting probes are longer.
@@ -45,19 +44,9 @@ class Search(Pace):
 
     unit: ClassVar[str] = ""  # The unit of rates. If empty, the test's unit per second, such as requests/s.
     whole: ClassVar[bool] = False  # Whether the search tries only whole numbers.
-
-    def __post_init__(self) -> None:
-        least, most = self.rates
-        if self.max_rate > most:
-            raise ValueError(f"max_rate: must be at most {most:,.0f}, not {self.max_rate:g}")
-        if not least <= self.start_rate <= self.max_rate:
-            allowed = f"must be from {least:g} to max_rate ({self.max_rate:g})"
-            raise ValueError(f"start_rate: {allowed}, not {self.start_rate:g}")
-
-    @property
-    def rates(self) -> tuple[float, float]:
-        """The lowest and the highest rate that a search can try."""
-        return 1.0, MAX_RATE
+    min_rate: ClassVar[float] = 1.0
+    precision: ClassVar[float] = 0.1
+    """The final ratio between the lowest failed rate and the highest passed rate, minus 1."""
 
     @property
     def seconds(self) -> float:
@@ -67,52 +56,39 @@ class Search(Pace):
     @property
     def probes(self) -> tuple[int, int]:
         """The approximate numbers of short and long probes."""
-        return PROBES_FINE if self.step_ratio < COARSE else PROBES_COARSE
+        return PROBES_FINE if self.precision < COARSE else PROBES_COARSE
 
     @property
     def length(self) -> str:
         return f"{self.probe_s:g} s per probe, {self.confirm_s:g} s to confirm"
 
-    @property
-    @abstractmethod
-    def step_ratio(self) -> float:
-        """The final ratio between the lowest failed rate and the highest passed rate, minus 1."""
-
-    def condition(self, work: Work, unit: str) -> str:
+    def condition(self, test: Test) -> str:
         return f"within {self.objective}"
 
-    def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
+    def plan(self, test: Test) -> tuple[Objective, SearchPlan]:
         """Return the objective and the plan of the search.
-
-        Args:
-            work: The work of the test.
-            counts: The name of the units that a probe must measure, such as ``requests``.
-            unit: The unit of rates, such as ``requests/s``.
 
         Raises:
             ValueError: If the objective isn't valid. The text starts with the key.
         """
-        objective = objectives.parse(self.objective, work.terms)
+        objective = objectives.parse(self.objective, test.terms)
+        counts = test.cost_unit.plural
         return objective, SearchPlan(
             start_rate=self.start_rate,
             max_rate=self.max_rate,
-            min_rate=self.rates[0],
+            min_rate=1.0 if self.whole else self.min_rate,
             short_s=self.probe_s,
             long_s=self.confirm_s,
-            precision=self.step_ratio,
-            requests=round(self.needed(objective, work)),
+            precision=self.precision,
+            requests=round(self.needed(objective, test)),
             counts=counts,
-            unit=unit,
+            unit=self.unit or f"{counts}/s",
             whole=self.whole,
         )
 
-    def limits(self, work: Work) -> tuple[Limit, ...]:
-        """Return the limits of the objective."""
-        return objectives.parse(self.objective, work.terms).limits
-
-    def needed(self, objective: Objective, work: Work) -> float:
+    def needed(self, objective: Objective, test: Test) -> float:
         """Return how many units, such as requests, a probe needs for the objective's percentiles."""
-        return objective.requests * work.counts_each
+        return objective.requests * test.counts_each
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -120,15 +96,13 @@ class RateSearch(Search):
     """A search for the highest rate. Each probe has different random arrivals."""
 
     arrivals: Arrivals = "random"
-    precision: Annotated[Share, Meta(description="The final ratio of failed to passed rate, minus 1.")] = PRECISION
+    precision: Annotated[  # type: ignore[misc]
+        Share, Meta(description="The final ratio of failed to passed rate, minus 1.")
+    ] = PRECISION
 
     compared = ("objective", "arrivals", "precision")
 
-    @property
-    def step_ratio(self) -> float:
-        return self.precision
-
-    def phrase(self, work: Work, unit: str) -> str:
+    def phrase(self, test: Test) -> str:
         return f" at the highest rate within {self.objective}{moments(self.arrivals)}"
 
     def load(self, seed: int) -> dict[str, Any]:

@@ -5,18 +5,39 @@ The tests also measure the response times of other requests during the streams.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from msgspec import Meta
+
+from loadtests.formatting import plural
 from loadtests.plan.cost_unit import EVENTS
-from loadtests.plan.kinds.kind import Farthest, Kind
-from loadtests.plan.kinds.stream_work import MeanwhileRate, Streaming, StreamSearch
+from loadtests.plan.fields import TablePlace
+from loadtests.plan.kinds.base import Farthest, Searching, Test
+from loadtests.plan.kinds.pace import FixedRate, Rate
+from loadtests.plan.kinds.search import Search
 from loadtests.plan.metrics import P50, P95, P99, Metric, capacity_of, percentile_of
+from loadtests.plan.objective import OF_STREAMS, Objective, SearchPlan
+from loadtests.plan.percentiles import requests_needed
 from loadtests.plan.times import EVENT_DELAY, FIRST_EVENT, VIEW_ENDED, MeasuredTime
 from loadtests.records import Streams, Trial
+from loadtests.records.bounds import Ordinal
+from loadtests.records.decode import Duration
+from loadtests.setups import HTTP
+from loadtests.workload import EventStreams, Load, Request
+from loadtests.workload.conversation import MAX_CONNECTIONS
+from loadtests.workload.event_streams import PROTOCOL
 
 if TYPE_CHECKING:
-    from loadtests.plan.kinds.base import Test
+    from typing import Self
+
+LONGEST_S = 10.0  # The maximum length of a stream, because every setup must answer a whole stream before its trial.
+ENDINGS = "/events/ended"  # The path that returns the ended views.
+LARGEST = 1024 * 1024  # The maximum size of an event in bytes.
+MORE_S = 2.0  # The grace period for late streams, in addition to the length of a stream.
+PROBE_GRACE_S = 1.0  # The grace period after a probe. A stream without an event then counts as unanswered.
 
 
 def streams_of(trial: Trial) -> Streams | None:
@@ -118,88 +139,218 @@ OF_LEAVING, OF_SLOW = (ENDED, IN_TIME), (SERVED,)
 METRICS = (EVENTS_PER_S, AT_ONCE, FIRST_P50, FIRST_P90, DELAY_P50, DELAY_P99, LONGEST, MEMORY, *OF_LEAVING, *OF_SLOW)
 
 
-def _has_metric(test: Test, metric: Metric) -> bool:
-    work = test.work
-    assert isinstance(work, Streaming)
-    return not (metric in OF_LEAVING and work.leave_s is None) and not (metric in OF_SLOW and not work.slow)
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MeanwhileRate(FixedRate):
+    """A number of streams at once, and a fixed rate of other requests."""
+
+    streams: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="The number of streams at once.")] = 100
+
+    compared = (*FixedRate.compared, "streams")
+    quick_times: ClassVar[dict[str, float]] = {"duration_s": 4.0}  # enough for several streams of half the length
+
+    def load(self, seed: int) -> dict[str, Any]:
+        return {**super().load(seed), "streams": self.streams}
 
 
-def _asked(test: Test) -> Metric:
-    return ENDED if _has_metric(test, ENDED) else DELAY_P99
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StreamSearch(Search):
+    """A search for the most streams at once, while other requests are sent at a fixed ``rate``."""
+
+    rate: Rate = 100.0
+
+    unit = "streams"
+    compared = ("objective", "rate")
+
+    @property
+    def probes(self) -> tuple[int, int]:
+        return 9, 4  # measured values, because the p99 of so few requests varies more than in the simulation
+
+    @property
+    def seconds(self) -> float:
+        return super().seconds + sum(self.probes) * PROBE_GRACE_S
+
+    def phrase(self, test: Test) -> str:
+        return f" at {self.rate:g} {test.load_unit}s per second, the most streams at once within {self.objective}"
+
+    def load(self, seed: int) -> dict[str, Any]:
+        paced = {"rate": self.rate, "arrival_seed": seed, "streams": round(self.start_rate)}
+        return {"duration_s": self.probe_s, **paced}
+
+    def plan(self, test: Test) -> tuple[Objective, SearchPlan]:
+        assert isinstance(test, StreamTest)
+        objective, plan = super().plan(test)
+        # The starts of the streams are spread over the length of a stream, so a probe takes at least twice this time.
+        # The rate of other requests is the same in every probe, so the time for enough requests is known.
+        short_s = max(self.probe_s, 2 * test.length_s)
+        needed = max((requests_needed(limit.percentile) for limit in objective.limits if not limit.of), default=0)
+        long_s = max(self.confirm_s, short_s, needed / self.rate)
+        return objective, dataclasses.replace(plan, short_s=short_s, long_s=long_s, requests=0, whole=True)
 
 
-KINDS = (
-    Kind(
-        name="stream",
-        order=4,
-        work=Streaming,
-        paces=(MeanwhileRate,),
-        cost_unit=EVENTS,
-        time_name="response time of other requests",
-        timed_unit="request",
-        allowed_failures=1.0,  # other requests wait while all threads send streams, and the kind measures these waits
-        metrics=METRICS,
-        judged=(EVENTS_PER_S, _asked, Farthest((P99, P95))),
-        has_metric=_has_metric,
-        heading="Streams of events",
-        about=(
-            "Streams, each on its own connection, and other requests at a fixed rate. A stream that ends is restarted "
-            "immediately. The starts of the first streams are spread over the length of a stream. 'At once' is the "
-            "largest number of streams between their first event and their end. Time to the first event starts when a "
-            "stream is due, and includes its connection. It is infinite for refused streams and for streams without an "
-            "event. The delay of an event is relative to the most punctual event of its stream. Missing events of "
-            "interrupted streams count as infinitely late. If clients leave early, the view records its end (closed, "
-            "collected or finished), and the table shows the time since the client left. A slow client stops reading "
-            "large events for a while, more than the kernel can buffer, and then reads the rest, unless the server "
-            "has disconnected it. Memory is the growth of all processes from rest to their peak, divided by the most "
-            "streams at once, or by the slow streams if there are any. It includes fixed allocations."
-        ),
-        caption="Streams: {what}",
-        columns={
-            EVENTS_PER_S: "events/s",
-            AT_ONCE: "at once",
-            FIRST_P50: "first event p50, ms",
-            FIRST_P90: "p90, ms",
-            DELAY_P50: "delay p50, ms",
-            DELAY_P99: "p99, ms",
-            LONGEST: "longest, ms",
-            ENDED: "view ended p50, ms",
-            IN_TIME: "within 1 s, %",
-            SERVED: "slow served, %",
-            P50: "others p50, ms",
-            P95: "others p95, ms",
-            P99: "others p99, ms",
-            MEMORY: "KB each",
-        },
-        optional=("delay p50, ms", "others p50, ms", "others p95, ms", "trials", "KB each", "longest, ms"),
-    ),
-    Kind(
-        name="stream-capacity",
-        order=4,
-        work=Streaming,
-        paces=(StreamSearch,),
-        defaults={"objective": "delay p99<100ms, p99<500ms", "start_rate": 10.0, "max_rate": 10_000.0, "confirm": 10.0},
-        cost_unit=EVENTS,
-        time_name="response time of other requests",
-        timed_unit="request",
-        metrics=(CAPACITY,),
-        judged=(CAPACITY,),
-        heading="Capacity in streams",
-        about=(
-            "The most streams at once with which a long probe is within the objective for the delay of events "
-            "(missing events count as infinitely late), for the response times of other requests, whose rate is the "
-            "same in every probe, and for failures: failed requests, interrupted streams, and streams without an "
-            "event a second after the end. If something other than the server ended a search, the capacity is a lower "
-            "bound. The other figures are from the probe that confirmed the result."
-        ),
-        caption="Capacity: {what}",
-        columns={
-            CAPACITY: "streams",
-            DELAY_P99: "delay p99, ms",
-            P99: "others p99, ms",
-            FIRST_P90: "first event p90, ms",
-            MEMORY: "KB each",
-        },
-        optional=("KB each", "first event p90, ms", "trials", "probes"),
-    ),
-)
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StreamTest(Test):
+    """Read streams of events from an endpoint, and restart each stream after its end.
+
+    The pace defines the number of streams at once and the rate of other requests.
+
+    Args:
+        path: The endpoint, which accepts the parameters ``events`` and ``every``.
+        events: The number of events in a stream.
+        every_s: The seconds between two events.
+        meanwhile: The path of the other requests.
+        leave_s: The seconds from the time when a stream was due until its client leaves.
+        slow: The number of additional clients that read slowly.
+        pause_s: The seconds for which slow clients read nothing after their first event.
+        size: The size of an event for slow clients, in bytes.
+    """
+
+    order = 4
+    in_slices = False
+    setup_features = frozenset({HTTP})
+    terms = OF_STREAMS
+    cost_unit = EVENTS
+    time_name = "response time of other requests"
+    timed_unit = "request"
+
+    path: Annotated[str, Meta(pattern=r"^/", description="The endpoint that sends the events.")] = "/either/events"
+    events: Annotated[Ordinal, Meta(description="The number of events in a stream.")] = 40
+    every_s: Annotated[Duration, Meta(description="The time between two events.")] = 0.05
+    meanwhile: Annotated[str, Meta(pattern=r"^/", description="The path of the other requests.")] = "/"
+    leave_s: Annotated[Duration | None, Meta(description="The time until each client leaves.")] = None
+    slow: Annotated[int, Meta(ge=0, le=MAX_CONNECTIONS, description="Additional clients that read slowly.")] = 0
+    pause_s: Annotated[Duration, Meta(description="The time for which slow clients read nothing.")] = 4.0
+    size: Annotated[int, Meta(ge=1, le=LARGEST, description="The bytes of an event for slow clients.")] = 256 * 1024
+
+    @classmethod
+    def own(cls, values: Mapping[str, Any], place: TablePlace) -> dict[str, Any]:
+        found = super().own(values, place)
+        length_s = found["events"] * found["every_s"]
+        if length_s > LONGEST_S:
+            raise ValueError(f"events: a stream can last at most {LONGEST_S:g} s, not {length_s:g}")
+        return found
+
+    @property
+    def every_ms(self) -> int:
+        """The interval between events in milliseconds."""
+        return round(self.every_s * 1000)
+
+    @property
+    def length_s(self) -> float:
+        """The length of a stream in seconds, without delays."""
+        return self.events * self.every_s
+
+    @property
+    def opening_s(self) -> float:  # type: ignore[override]
+        # One stream is read before the load, and some streams still run after the load.
+        return 2 * self.length_s + (self.pause_s if self.slow else 0)
+
+    @property
+    def requests(self) -> tuple[Request, ...]:  # type: ignore[override]
+        path = f"{self.path}{'&' if '?' in self.path else '?'}events={self.events}&every={self.every_ms}"
+        asked = [(self.meanwhile, self.meanwhile), (self.path, path)]
+        if self.slow:
+            asked.append((f"{self.path}, slowly", f"{path}&size={self.size}"))
+        return tuple(Request(f"GET {name}", path=path) for name, path in asked)
+
+    def with_requests(self, requests: tuple[Request, ...]) -> Self:
+        """Return the test with the first path as the endpoint, and the second path, if any, for the other requests."""
+        path, *others = (request.path for request in requests)
+        return dataclasses.replace(self, path=path, meanwhile=others[0] if others else self.meanwhile)
+
+    def quick(self) -> Self:
+        return dataclasses.replace(super().quick(), events=math.ceil(self.events / 2))
+
+    def load_of(self, fields: dict[str, Any]) -> Load:
+        other, stream, *slow = fields["requests"]
+        body, streamed, *_ = fields["bodies"] or (None, None)
+        streams = EventStreams(stream, fields["streams"], self.events, self.every_ms / 1000, streamed)
+        grace_s = PROBE_GRACE_S if self.search else streams.length_s + MORE_S
+        shared = {"requests": (other,), "bodies": (body,), "streams": streams, "grace_s": grace_s}
+        if slow:
+            slowly = dataclasses.replace(streams, request=slow[0], count=self.slow, body=None, pause_s=self.pause_s)
+            shared |= {"slow_streams": slowly, "grace_s": grace_s + self.pause_s}
+        if self.leave_s is not None:
+            endings = dataclasses.replace(stream, name=f"GET {ENDINGS}", path=ENDINGS)
+            shared |= {"streams": dataclasses.replace(streams, leave_s=self.leave_s, endings=endings)}
+        return Load(**{**fields, **shared}, protocol=PROTOCOL)
+
+    @property
+    def subject(self) -> str:
+        many = plural(self.pace.streams, "stream") if isinstance(self.pace, MeanwhileRate) else "streams"
+        leave = f", clients leaving after {self.leave_s:g} s" if self.leave_s else ""
+        slow = f", {plural(self.slow, 'slow client')} next to them" if self.slow else ""
+        return (
+            f"{many} of {self.events} events ({self.path}, one every {self.every_ms} ms) and "
+            f"GET {self.meanwhile} meanwhile{self._who}{leave}{slow}"
+        )
+
+    def has_metric(self, metric: Metric) -> bool:
+        if (metric in OF_LEAVING and self.leave_s is None) or (metric in OF_SLOW and not self.slow):
+            return False
+        return super().has_metric(metric)
+
+
+class Stream(StreamTest):
+    tag = "stream"
+    paces = (MeanwhileRate,)
+    failures_allowed = 1.0  # other requests wait while all threads send streams, and the kind measures these waits
+    metrics = METRICS
+    heading = "Streams of events"
+    about = (
+        "Streams, each on its own connection, and other requests at a fixed rate. A stream that ends is restarted "
+        "immediately. The starts of the first streams are spread over the length of a stream. 'At once' is the "
+        "largest number of streams between their first event and their end. Time to the first event starts when a "
+        "stream is due, and includes its connection. It is infinite for refused streams and for streams without an "
+        "event. The delay of an event is relative to the most punctual event of its stream. Missing events of "
+        "interrupted streams count as infinitely late. If clients leave early, the view records its end (closed, "
+        "collected or finished), and the table shows the time since the client left. A slow client stops reading "
+        "large events for a while, more than the kernel can buffer, and then reads the rest, unless the server "
+        "has disconnected it. Memory is the growth of all processes from rest to their peak, divided by the most "
+        "streams at once, or by the slow streams if there are any. It includes fixed allocations."
+    )
+    caption = "Streams: {what}"
+    table = {
+        EVENTS_PER_S: "events/s",
+        AT_ONCE: "at once",
+        FIRST_P50: "first event p50, ms",
+        FIRST_P90: "p90, ms",
+        DELAY_P50: "delay p50, ms",
+        DELAY_P99: "p99, ms",
+        LONGEST: "longest, ms",
+        ENDED: "view ended p50, ms",
+        IN_TIME: "within 1 s, %",
+        SERVED: "slow served, %",
+        P50: "others p50, ms",
+        P95: "others p95, ms",
+        P99: "others p99, ms",
+        MEMORY: "KB each",
+    }
+    optional = ("delay p50, ms", "others p50, ms", "others p95, ms", "trials", "KB each", "longest, ms")
+
+    @property
+    def choices(self) -> tuple[Metric | Farthest, ...]:
+        return (EVENTS_PER_S, DELAY_P99 if self.leave_s is None else ENDED, Farthest((P99, P95)))
+
+
+class StreamCapacity(Searching, StreamTest):
+    tag = "stream-capacity"
+    paces = (StreamSearch,)
+    defaults = {"objective": "delay p99<100ms, p99<500ms", "start_rate": 10.0, "max_rate": 10_000.0, "confirm": 10.0}
+    metrics = (CAPACITY,)
+    verdicts = (CAPACITY,)
+    heading = "Capacity in streams"
+    about = (
+        "The most streams at once with which a long probe is within the objective for the delay of events "
+        "(missing events count as infinitely late), for the response times of other requests, whose rate is the "
+        "same in every probe, and for failures: failed requests, interrupted streams, and streams without an "
+        "event a second after the end. If something other than the server ended a search, the capacity is a lower "
+        "bound. The other figures are from the probe that confirmed the result."
+    )
+    table = {
+        CAPACITY: "streams",
+        DELAY_P99: "delay p99, ms",
+        P99: "others p99, ms",
+        FIRST_P90: "first event p90, ms",
+        MEMORY: "KB each",
+    }
+    optional = ("KB each", "first event p90, ms", "trials", "probes")

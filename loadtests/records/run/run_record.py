@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable
-from types import NoneType
+import itertools
 from typing import Annotated, Any
 
 import msgspec
@@ -12,11 +11,8 @@ from msgspec import Meta
 
 from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
-from loadtests.records import Advice
 from loadtests.records.bounds import Amount, FileName, Moment, Name, Number, Ordinal, Positive, Share, Variable, about
 from loadtests.workload.secrets import without_secret_headers
-
-PACKAGES = ("packages", "node_packages", "stack_2016")  # the keys in ``versions`` that contain versions by name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,13 +74,6 @@ class OwnProject:
     packages: Annotated[dict[str, str], about("The versions of the project's packages.")]
     settings: Annotated[str | None, about("The settings module, with the class for django-configurations.")] = None
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.options.get("app"), str):
-            raise ValueError("options lacks 'app'")
-        websocket = self.options.get("websocket", {"path": "", "send": ""})
-        if not isinstance(websocket, dict) or not {"path", "send"} <= websocket.keys():
-            raise ValueError("options.websocket lacks 'path' or 'send'")
-
 
 @dataclasses.dataclass(frozen=True)
 class EnvironmentRecord:
@@ -113,8 +102,6 @@ class OtherHost:
     git: Annotated[Git, about("The project's revision on the host.")]
     round_trip_ms: Annotated[Amount | None, about("The median time until an empty answer over an open connection.")]
     megabits_per_s: Annotated[Amount | None, about("The speed of a long answer, or null if it wasn't measured.")]
-    clock_ahead_ms: Annotated[Number, about("The host's clock minus the clock of the generator's machine.")]
-    clock_uncertainty_ms: Annotated[Amount, about("The uncertainty of clock_ahead_ms, plus or minus.")]
     remarks: Annotated[tuple[str, ...], about("Remarks for readers.")]
     generator: Annotated[dict[str, Any], about("The machine that generated the load.")]
 
@@ -142,21 +129,6 @@ class ExpectedWorkers:
 
 
 @dataclasses.dataclass(frozen=True)
-class ServiceHost:
-    """The separate host of a service."""
-
-    service: Annotated[Name, about("The service.")]
-    address: Annotated[str, about("The host's address as the user typed it.")]
-    listens_on: Annotated[str, about("The address that the servers used.")]
-    same_machine: Annotated[bool, about("Whether the SSH address led back to the harness's machine.")]
-    machine: Annotated[dict[str, Any], about("The machine.")]
-    version: Annotated[str | None, about("The service's version.")]
-    round_trip_ms: Annotated[Amount | None, about("The median time until the servers' host receives an empty answer.")]
-    megabits_per_s: Annotated[Amount | None, about("The speed of a long answer.")]
-    remarks: Annotated[tuple[str, ...], about("Remarks for readers.")] = ()
-
-
-@dataclasses.dataclass(frozen=True)
 class RunRecord:
     """The study, the machines and the order of a run."""
 
@@ -180,7 +152,6 @@ class RunRecord:
     services: Annotated[dict[str, str], about("The texts of the services' supervisor files, by name.")] = (
         dataclasses.field(default_factory=dict)
     )
-    advice: Annotated[Advice | None, about("The search of ``advise``.")] = None
     ceilings: Annotated[
         Ceilings,
         about("With automatic rates: the highest rates, measured before the first block, by test and label."),
@@ -191,35 +162,20 @@ class RunRecord:
         ExpectedWorkers | None,
         about("With --expect-workers: the workers that generated the load. Each worker is also in ``clients``."),
     ] = None
-    service_hosts: Annotated[tuple[ServiceHost, ...], about("With --services: the separate hosts of services.")] = ()
     environments: Annotated[tuple[EnvironmentRecord, ...], about("With variants: the Python environments.")] = ()
     measured_s: Annotated[Amount, about("The measured seconds, including the time before the run was resumed.")] = 0.0
     ended: Annotated[Moment | None, about("The end of the run (UTC), or null while it can be resumed.")] = None
 
     def __post_init__(self) -> None:
         study = self.study
-        labels = _each_once("study.entries", [entry.label for entry in study.entries])
-        tests = _each_once("study.tests", [test.name for test in study.tests])
-        _in("study.baseline", [study.baseline], labels)
-        _in("study.entries: against", [entry.against for entry in study.entries if entry.against], labels)
-        _in("setups", labels, self.setups)
-        _each_once("order: numbers", [slot.number for slot in self.order])
-        _each_once("order: places", [(slot.block, slot.label, slot.test) for slot in self.order])
-        _in("order: labels", {slot.label for slot in self.order}, labels)
-        _in("order: tests", {slot.test for slot in self.order}, tests)
-        _in("left_out: tests", {one.test for one in self.left_out if one.test is not None}, tests)
-        _each_once("service_hosts", [one.service for one in self.service_hosts])
-        if study.sweep:
-            for entry in study.entries:
-                _in(f"study.entries: env of {entry.label}", study.sweep.knobs, entry.env)
-        if self.advice:
-            self.advice.require_known(labels)
-        for key in PACKAGES:
-            packages = self.versions.get(key, {})
-            if not isinstance(packages, dict) or not all(isinstance(version, str) for version in packages.values()):
-                raise ValueError(f"versions.{key} must contain a version for each name")
-        if not isinstance(self.machine.get("memory_mb", 0), (int, float, NoneType)):
-            raise ValueError("machine.memory_mb is not a number")
+        labels = [entry.label for entry in study.entries]
+        tests = [test.name for test in study.tests]
+        named = {study.baseline, *(entry.against or study.baseline for entry in study.entries)}
+        places = [(slot.label, slot.test) for slot in self.order]
+        distinct = all(len(set(names)) == len(names) for names in (labels, tests, [slot.number for slot in self.order]))
+        known = named <= set(labels) <= self.setups.keys() and set(places) <= set(itertools.product(labels, tests))
+        if not (labels and tests and distinct and known):
+            raise ValueError("its study, its setups and its order contradict each other")
 
     @property
     def places_left_out(self) -> frozenset[tuple[str, str]]:
@@ -241,17 +197,3 @@ class RunRecord:
             for request in (request for test in study["tests"] for request in test["requests"]):
                 request["headers"] = without_secret_headers(request["headers"])
         return study
-
-
-def _each_once(where: str, values: list[Any]) -> set[Any]:
-    if not values and where.startswith("study"):
-        raise ValueError(f"{where}: must not be empty")
-    if len(set(values)) < len(values):
-        raise ValueError(f"{where}: a value occurs twice")
-    return set(values)
-
-
-def _in(where: str, names: Iterable[str], known: Collection[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{where}: {name!r} is not among {', '.join(sorted(known)) or 'the names in the run'}")

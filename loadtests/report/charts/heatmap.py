@@ -11,17 +11,16 @@ from typing import Any, Literal
 import altair as alt
 
 from loadtests.report.charts.palette import GRID, MUTED, ON_RAMP, PAPER, RAMP
-from loadtests.report.charts.shared import WIDTH, Rows, finish, values
+from loadtests.report.charts.shared import WIDTH, Rows, finish, grouped, values
 
 ROW = 62
 WIDEST = 130
-# The lines of text in a cell (key, font size in pixels, weight), and the vertical offsets of two and of three lines.
-LINES: tuple[tuple[str, int, Literal["normal", "bold"]], ...] = (
-    ("note", 13, "bold"),
-    ("detail", 11, "normal"),
-    ("advised", 11, "bold"),
+# The lines of text in a cell: the key, the font size in pixels, the weight and the vertical offset.
+LINES: tuple[tuple[str, int, Literal["normal", "bold"], int], ...] = (
+    ("note", 13, "bold", -14),
+    ("detail", 11, "normal", 2),
+    ("advised", 11, "bold", 17),
 )
-TWO, THREE = (-7, 10), (-14, 2, 16)
 # A cell has the weakest colour only if its figure is worse than the best figure by at least this factor.
 MIN_RANGE = 1.5
 
@@ -55,34 +54,31 @@ def spec(
         scale=alt.Scale(paddingInner=0.06, paddingOuter=0.03),
     )
     base = alt.Chart().encode(x=x, y=y, description=alt.Description("text:N"))
-    measured = base.transform_filter("isValid(datum.value)")
-    cells = measured.mark_rect(opacity=1).encode(fill=alt.Fill("fill:N", scale=None))
-    empty = base.transform_filter("!isValid(datum.value)").mark_rect(fill=PAPER, stroke=GRID)
-    advised = base.transform_filter("datum.advised")
-    ink = alt.Color("ink:N", scale=None)
+    cells = base.mark_rect(opacity=1, stroke=GRID).encode(fill=alt.Fill("fill:N", scale=None))
     frames = [
-        measured.transform_filter(f"datum.mark === '{mark}'")
+        base.transform_filter(f"datum.mark === '{mark}'")
         .mark_rect(filled=False, strokeWidth=2, strokeDash=dash, width={"band": 0.94}, height={"band": 0.86})
         .encode(stroke=alt.Stroke("ink:N", scale=None))
         for mark, dash in (("best", [1, 0]), ("within", [4, 3]))
     ]
     lines = [
-        cells_of.mark_text(fontSize=size, fontWeight=weight, dy=dy).encode(text=f"{field}:N", color=ink)
-        for cells_of, places in ((base.transform_filter("!datum.advised"), TWO), (advised, THREE))
-        for (field, size, weight), dy in zip(LINES, places, strict=False)
+        base.mark_text(fontSize=size, fontWeight=weight, dy=dy).encode(
+            text=f"{field}:N", color=alt.Color("ink:N", scale=None)
+        )
+        for field, size, weight, dy in LINES
     ]
     chart = (
-        alt.layer(cells, empty, *frames, *lines, data=values(_painted(rows, more_is_better)))
+        alt.layer(cells, *frames, *lines, data=values(_painted(rows, more_is_better)))
         .properties(width=min(WIDTH, WIDEST * len(across_values)), height=ROW * len(down_values))
         .facet(
             row=alt.Row(
                 "panel:N",
-                sort=list(dict.fromkeys(row["panel"] for row in rows)),
+                sort=list(grouped(rows, "panel")),
                 header=alt.Header(title=None, labelAngle=0, labelOrient="top", labelAnchor="start", labelPadding=-10),
             )
         )
     )
-    return finish(chart, title, subtitle, down_values)
+    return finish(chart, title, subtitle)
 
 
 def _painted(rows: Rows, more_is_better: bool) -> Rows:
@@ -92,9 +88,9 @@ def _painted(rows: Rows, more_is_better: bool) -> Rows:
     reach = max(log(MIN_RANGE), *behind.values(), 0.0)
     painted = []
     for row in rows:
+        colours = {"fill": PAPER, "ink": MUTED}
         if row.get("value"):
             step = round((1 - behind[row["value"]] / reach) * (len(RAMP) - 1))
-            painted.append({**row, "fill": RAMP[step], "ink": ON_RAMP[step]})
-        else:
-            painted.append({**row, "detail": "", "ink": MUTED})
+            colours = {"fill": RAMP[step], "ink": ON_RAMP[step]}
+        painted.append({"detail": "", "advised": "", **row, **colours})
     return painted

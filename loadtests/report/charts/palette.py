@@ -89,52 +89,47 @@ def kind(interface: str) -> str:
     return BOLT if interface == "bolt" else INTERFACES.get(interface, PEER)
 
 
-def config(longest: int) -> dict[str, Any]:
-    """Return the Vega-Lite configuration of a chart.
-
-    The margins contain an extra pixel for each letter of the longest label, because the reader's font may be wider.
-    """
-    margin = 12 + longest
-    return {
-        "background": PAPER,
-        "font": FONT,
-        "padding": {"left": margin, "right": margin, "top": 12, "bottom": 12},
-        "view": {"stroke": None},
-        "title": {
-            "anchor": "start",
-            "frame": "bounds",
-            "color": INK,
-            "fontSize": 15,
-            "subtitleColor": MUTED,
-            "subtitleFontSize": 12,
-            "subtitlePadding": 5,
-            "offset": 14,
-        },
-        "axis": {
-            "labelColor": INK,
-            "titleColor": INK,
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-            "titleFontWeight": "normal",
-            "gridColor": GRID,
-            "domainColor": MUTED,
-            "tickColor": MUTED,
-            "labelLimit": 0,
-            "titleLimit": 0,
-        },
-        "header": {"labelColor": INK, "labelFontSize": 12, "labelFontWeight": "bold", "labelLimit": 0},
-        "legend": {
-            "labelColor": INK,
-            "titleColor": INK,
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-            "titleFontWeight": "normal",
-            "orient": "bottom",
-            "columnPadding": 28,
-            "labelLimit": 0,
-        },
-        "text": {"color": INK, "fontSize": 11},
-    }
+# The Vega-Lite configuration of all charts. The margins have room for labels in a reader's font that is wider.
+CONFIG: dict[str, Any] = {
+    "background": PAPER,
+    "font": FONT,
+    "padding": {"left": 24, "right": 24, "top": 12, "bottom": 12},
+    "view": {"stroke": None},
+    "title": {
+        "anchor": "start",
+        "frame": "bounds",
+        "color": INK,
+        "fontSize": 15,
+        "subtitleColor": MUTED,
+        "subtitleFontSize": 12,
+        "subtitlePadding": 5,
+        "offset": 14,
+    },
+    "axis": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "gridColor": GRID,
+        "domainColor": MUTED,
+        "tickColor": MUTED,
+        "labelLimit": 0,
+        "titleLimit": 0,
+    },
+    "header": {"labelColor": INK, "labelFontSize": 12, "labelFontWeight": "bold", "labelLimit": 0},
+    "legend": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "orient": "bottom",
+        "columnPadding": 28,
+        "labelLimit": 0,
+    },
+    "text": {"color": INK, "fontSize": 11},
+}
 
 
 def dark_css(scope: str, document: str | None = None) -> str:

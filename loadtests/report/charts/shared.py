@@ -1,10 +1,13 @@
-"""Build the common parts of charts: scales, axes, and the colours, shapes and lines of setups."""
+"""Build the common parts of charts: scales, axes, and the colours, shapes and lines of setups.
+
+Rows that lack a value have no mark. A scale ends at most DRAWN_BEYOND times beyond the outermost values, so that long
+intervals don't push the points together. Longer intervals end at the edge of the chart.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -12,15 +15,16 @@ from typing import Any
 import altair as alt
 from altair.utils import schemapi
 
-from loadtests.report.charts.palette import KINDS, Look, config
+from loadtests.report.charts.palette import CONFIG, KINDS, Look
 
 Rows = list[dict[str, Any]]
 Looks = dict[str, Look]
 
 WIDTH = 520  # width of the plot in pixels; with labels, a chart is about 700 pixels wide, which fits into a README
 SEVERAL_DECADES = 20.0  # if the largest value is more than 20 times the smallest, a linear axis would hide small values
-DRAWN_BEYOND = 3.0  # intervals are cut at this factor beyond the outermost points, so that the points stay apart
-STEPS = (1, 2, 5)  # the ticks in each decade of a logarithmic axis
+DRAWN_BEYOND = 3.0
+SEVERAL_STEPS = 8.0  # if a scale ends beyond this multiple of its start, its ticks are 1, 2 and 5 times powers of ten
+MANY_STEPS = 1000.0  # beyond this multiple, its ticks are powers of ten
 
 # It is slow to check each part of a chart against Altair's schema. The tests check whole charts instead.
 schemapi.disable_debug_mode()
@@ -50,11 +54,11 @@ class Chart:
         return self.specify()
 
 
-def finish(chart: Any, title: str, subtitle: Sequence[str], labels: Iterable[str]) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a chart, with a title, and with margins that fit the longest label."""
+def finish(chart: Any, title: str, subtitle: Sequence[str]) -> dict[str, Any]:
+    """Return the Vega-Lite specification of a chart with a title."""
     titled = chart.properties(title=alt.TitleParams(title, subtitle=list(subtitle)))
     spec: dict[str, Any] = titled.to_dict(validate=False)
-    spec["config"] = config(max(map(len, labels), default=0))
+    spec["config"] = CONFIG
     return spec
 
 
@@ -96,24 +100,17 @@ def figures(rows: Rows, *keys: str) -> list[float]:
     return [row[key] for row in rows for key in keys if row.get(key) is not None]
 
 
-def where(rows: Rows, **values: str) -> Rows:
-    """Return the rows that contain all of these values."""
-    return [row for row in rows if values.items() <= row.items()]
+def grouped(rows: Rows, key: str) -> dict[str, Rows]:
+    """Return the rows by their value of ``key``."""
+    found: dict[str, Rows] = {}
+    for row in rows:
+        found.setdefault(row.get(key, ""), []).append(row)
+    return found
 
 
-def colour(looks: Looks, by: str = "label", **options: Any) -> alt.Color:
+def colour(looks: Looks, by: str = "label", legend: alt.Legend | None = None) -> alt.Color:
     scale = alt.Scale(domain=list(looks), range=[look.colour for look in looks.values()])
-    return alt.Color(f"{by}:N", scale=scale, **{"legend": _key(looks, by), **options})
-
-
-def shape(looks: Looks, by: str = "label") -> alt.Shape:
-    scale = alt.Scale(domain=list(looks), range=[look.shape for look in looks.values()])
-    return alt.Shape(f"{by}:N", scale=scale, legend=_key(looks, by))
-
-
-def _key(looks: Looks, by: str) -> alt.Legend | None:
-    """Return a legend for several kinds of setups. Setups need no legend, because their names are at their marks."""
-    return alt.Legend(title=None, symbolOpacity=1) if by == "kind" and len(looks) > 1 else None
+    return alt.Color(f"{by}:N", scale=scale, legend=legend)
 
 
 def kinds(rows: Rows) -> Looks:
@@ -122,38 +119,15 @@ def kinds(rows: Rows) -> Looks:
     return {kind: look for kind, look in KINDS.items() if kind in found}
 
 
-def dashes(looks: Looks) -> alt.StrokeDash:
-    scale = alt.Scale(domain=list(looks), range=[list(look.dash) for look in looks.values()])
-    return alt.StrokeDash("label:N", scale=scale, legend=None)
+def points(rows: alt.Chart, size: int, looks: Looks, by: str = "label", legend: alt.Legend | None = None) -> Any:
+    filled = rows.mark_point(filled=True, size=size, opacity=1)
+    scale = alt.Scale(domain=list(looks), range=[look.shape for look in looks.values()])
+    return filled.encode(color=colour(looks, by, legend), shape=alt.Shape(f"{by}:N", scale=scale, legend=legend))
 
 
-def points(rows: alt.Chart, size: int, looks: Looks, by: str = "label", **mark: Any) -> Any:
-    filled = rows.mark_point(filled=True, size=size, opacity=1, **mark)
-    return filled.encode(color=colour(looks, by), shape=shape(looks, by))
-
-
-def named(rows: alt.Chart, about: str) -> Any:
-    """Describe each line or area of a chart with its label and ``about``."""
-    # A line is a single mark. Without a separate description, the line would have the description of its first point.
-    whole = rows.transform_calculate(line=f"datum.label + ': ' + {json.dumps(about)}")
-    return whole.encode(description=alt.Description("line:N"))
-
-
-def lines(rows: alt.Chart, about: str, width: float, looks: Looks, **mark: Any) -> Any:
-    """Draw a line for each setup in the setup's colour and pattern. The label and ``about`` describe the line."""
-    drawn = named(rows, about).mark_line(strokeWidth=width, **mark)
-    return drawn.encode(color=colour(looks), strokeDash=dashes(looks))
-
-
-def whiskers(rows: alt.Chart, along: alt.X | alt.Y, width: float, looks: Looks, by: str = "label", **mark: Any) -> Any:
-    """Draw an interval for each row, from the lower end in ``along`` to the row's ``high`` on the same axis."""
-    rules = rows.mark_rule(strokeWidth=width, **mark)
-    ends = {"x": along, "x2": alt.X2("high:Q")} if isinstance(along, alt.X) else {"y": along, "y2": alt.Y2("high:Q")}
-    return rules.encode(color=colour(looks, by), **ends)
-
-
-def panel(layers: Iterable[Any], height: int, **properties: Any) -> Any:
-    return alt.layer(*layers).properties(width=WIDTH, height=height, **properties)
+def name_of(row: dict[str, Any]) -> str:
+    """Return a row's label, and the name of its setup in brackets if the label doesn't contain the name."""
+    return f"{row['label']} ({row['setup']})" if row.get("setup") else row["label"]
 
 
 def label_axis(rows: Rows) -> alt.Y:
@@ -163,76 +137,33 @@ def label_axis(rows: Rows) -> alt.Y:
     return alt.Y("label:N", sort=[row["label"] for row in rows], title=None, axis=axis)
 
 
-def name_of(row: dict[str, Any]) -> str:
-    """Return a row's label, and the name of its setup in brackets if the label doesn't contain the name."""
-    return f"{row['label']} ({row['setup']})" if row.get("setup") else row["label"]
+def scale_for(rows: Rows, key: str = "value", kind: str = "") -> alt.Scale:
+    """Return a scale for the values of ``key`` and their intervals.
+
+    Args:
+        rows: The rows.
+        key: The key of the values. Intervals are in ``low`` and ``high``.
+        kind: ``linear`` (from zero) or ``log``. The default is logarithmic only for values of SEVERAL_DECADES.
+    """
+    found = [value for value in figures(rows, key) if value > 0] or [1.0]
+    ends = [*found, *(figures(rows, "low", "high") if key == "value" else [])]
+    low, high = max(min(ends), min(found) / DRAWN_BEYOND), min(max(ends), max(found) * DRAWN_BEYOND)
+    if kind == "log" or (not kind and high / low >= SEVERAL_DECADES):
+        return log_scale(low * 0.85, high * 1.15)
+    return alt.Scale(domain=[0, high * 1.02], nice=False, clamp=True)
 
 
-def clamp(rows: Rows, key: str) -> Rows:
-    """Cut intervals that extend far beyond the values of ``key``, and mark the rows whose intervals are cut."""
-    points = [value for value in figures(rows, key) if value > 0]
-    if not points:
-        return rows
-    floor, ceiling = min(points) / DRAWN_BEYOND, max(points) * DRAWN_BEYOND
-    return [
-        {
-            **row,
-            "low": max(row["low"], floor),
-            "high": min(row["high"], ceiling),
-            "cut_low": row["low"] < floor,
-            "cut_high": row["high"] > ceiling,
-        }
-        if row.get("low") is not None and row.get("high") is not None
-        else row
-        for row in rows
-    ]
+def log_scale(low: float, high: float, clamp: bool = True) -> alt.Scale:
+    return alt.Scale(type="log", domain=[low, high], nice=False, clamp=clamp)
 
 
-def arrows(base: alt.Chart, scale: alt.Scale, paint: Any, upright: bool = False, size: int = 60) -> list[alt.Chart]:
-    axis, sides = (alt.Y, ("down", "up")) if upright else (alt.X, ("left", "right"))
-    return [
-        base.transform_filter(f"datum.cut_{end}")
-        .mark_point(shape=f"triangle-{side}", filled=True, size=size, opacity=1)
-        .encode(color=paint, **{axis.__name__.lower(): axis(f"{end}:Q", scale=scale)})
-        for end, side in zip(("low", "high"), sides, strict=True)
-    ]
-
-
-def scale_for(numbers: Iterable[float]) -> alt.Scale:
-    """Return a scale that starts at zero, or a logarithmic scale if the numbers span SEVERAL_DECADES or more."""
-    positive = [number for number in numbers if number > 0]
-    low, high = min(positive, default=1.0), max(positive, default=1.0)
-    if high / low < SEVERAL_DECADES:
-        return scale_from_zero(positive)
-    return log_scale(_step_below(low), high * 1.1)
-
-
-def scale_from_zero(numbers: Iterable[float]) -> alt.Scale:
-    high = max((number for number in numbers if number > 0), default=0.0)
-    return alt.Scale(domain=[0, high * 1.02], nice=False) if high else alt.Scale(domain=[0, 1])
-
-
-def log_scale(low: float, high: float) -> alt.Scale:
-    return alt.Scale(type="log", domain=[low, high], nice=False)
-
-
-def log_axis(low: float, high: float, steps: Sequence[float] = STEPS, **options: Any) -> alt.Axis:
-    """Return a logarithmic axis with ticks at ``steps`` of each decade, so that the labels don't overlap."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
-    return alt.Axis(grid=True, values=ticks, **options)
-
-
-def axis_for(scale: alt.Scale, **options: Any) -> alt.Axis:
-    """Return an axis for a scale that ``scale_for`` has returned."""
-    settings = scale.to_dict()
-    if settings.get("type") != "log":
-        return alt.Axis(grid=True, tickCount=6, **options)
-    return log_axis(*settings["domain"], **{"format": "~r", **options})
-
-
-def _step_below(value: float) -> float:
-    """Return the largest tick (1, 2 or 5 times a power of ten) that is at least 5% below the value."""
-    room = value * 0.95
-    power = 10.0 ** math.floor(math.log10(room))
-    return max((step * power for step in STEPS if step * power <= room), default=power)
+def axis(scale: alt.Scale, title: str | None = None, **options: Any) -> dict[str, Any]:
+    """Return the arguments of a position channel: the scale and an axis, with few ticks if the scale is logarithmic."""
+    low, high = scale["domain"]
+    few: dict[str, Any] = {"tickCount": 6}
+    if low > 0 and high / low > SEVERAL_STEPS:
+        steps = (1, 2, 5) if high / low < MANY_STEPS else (1,)
+        ticks = [step * 10.0**power for power in range(-4, 9) for step in steps]
+        few = {"values": [tick for tick in ticks if low <= tick <= high]}
+    options = {"grid": True, "format": ",~r", **few, **options}
+    return {"scale": scale, "title": title, "axis": alt.Axis(**options)}

@@ -1,49 +1,43 @@
-"""Print a comparison of two sides, A and B, in a terminal."""
+"""Format a comparison of two sides, A and B, for a terminal and as GitHub's Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from loadtests.analyse.compare.differences import RunDifference
 from loadtests.analyse.compare.rows import Compared, ComparisonRow
-from loadtests.formatting import DASH, figure
+from loadtests.formatting import DASH, figure, printable
 from loadtests.plan.kinds import metric
 from loadtests.report.formats.terminal import print_table
 from loadtests.report.sections import verdicts
-from loadtests.report.terminal_tables import grid, safe_text, unwrapped
+from loadtests.report.terminal_tables import safe_text, unwrapped
 from loadtests.report.verdict_text import what_would_settle
-from loadtests.report.view import Field, Table
+from loadtests.report.view import Field, Section, Table
 
 
-def print_comparison(compared: Compared, console: Console) -> None:
-    """Print the differences between the sides, and a table of verdicts for each test."""
-    with unwrapped(console):
-        console.print(safe_text(f"A: {compared.before}\nB: {compared.after}", style="bold"))
-        if not compared.one_machine:
-            console.print(safe_text("The machines differ, so the tables also compare machines.", "red"))
-        if compared.differences:
-            console.print()
-            print_differences(compared.differences, ("difference", "", "A", "B"), console)
-        for sentence in compared.left_out:
-            console.print(safe_text(f"Not compared: {sentence}.", style="yellow"))
-        for table in tables(compared):
-            console.print()
-            print_table(table, console)
-        console.print(safe_text(note(compared), style="dim"))
-
-
-def print_differences(differences: Iterable[RunDifference], heads: Sequence[str], console: Console) -> None:
-    table = grid(heads)
-    for one in differences:
-        table.add_row(safe_text(one.kind, "dim"), *map(safe_text, (one.what, one.before or DASH, one.after or DASH)))
-    console.print(table)
-
-
-def tables(compared: Compared) -> list[Table]:
+def section(compared: Compared) -> Section:
+    """Return warnings, a table of verdicts for each test, and a table of other differences between the sides."""
+    paragraphs = [f"Not compared: {sentence}." for sentence in compared.left_out]
+    if not compared.one_machine:
+        paragraphs.insert(0, "The machines differ, so the tables also compare machines.")
     tests = dict.fromkeys(row.test for row in compared.rows)
-    return [_table(test, [row for row in compared.rows if row.test == test]) for test in tests]
+    tables = [_table(test, [row for row in compared.rows if row.test == test]) for test in tests]
+    if compared.differences:
+        rows = ((one.kind, one.what, one.before or DASH, one.after or DASH) for one in compared.differences)
+        fields = tuple(tuple(map(Field, row)) for row in rows)
+        tables.append(Table("differences", "Other differences", ("difference", "", "A", "B"), fields))
+    family = compared.comparisons[0].family
+    adjusted = f"s, adjusted for {family} comparisons" if family > 1 else ""
+    note = f"95% confidence interval{adjusted}; equivalent: within ±{compared.delta:.0%}. Invalid trials are left out."
+    return Section(
+        "comparison",
+        f"{compared.before} (A) against {compared.after} (B)",
+        tuple(paragraphs),
+        tuple(tables),
+        reading=f"{note} {what_would_settle(compared.comparisons)}".rstrip(),
+    )
 
 
 def _table(test: str, rows: Sequence[ComparisonRow]) -> Table:
@@ -60,10 +54,43 @@ def _fields(row: ComparisonRow) -> tuple[Field, ...]:
     return *names, *verdicts.fields(row.comparison)
 
 
-def note(compared: Compared) -> str:
-    """Return a note that explains the tables and how to settle inconclusive comparisons."""
-    family = compared.comparisons[0].family
-    adjusted = f"s, adjusted for {family} comparisons" if family > 1 else ""
-    settling = what_would_settle(compared.comparisons)
-    delta = f"equivalent: within ±{compared.delta:.0%}"
-    return f"95% confidence interval{adjusted}; {delta}. Invalid trials are left out. {settling}".rstrip()
+def print_comparison(compared: Compared, console: Console) -> None:
+    shown = section(compared)
+    with unwrapped(console):
+        console.print(safe_text(shown.heading, "bold"))
+        for paragraph in shown.paragraphs:
+            console.print(safe_text(paragraph, "red"))
+        for table in shown.tables:
+            console.print()
+            print_table(table, console)
+        console.print(safe_text(shown.reading, "dim"))
+
+
+def markdown(compared: Compared) -> str:
+    """Return a summary in GitHub's Markdown, which starts with the setups that break the rule of ``--fail-if``."""
+    shown = section(compared)
+    lines = [f"### {_escaped(shown.heading)}"]
+    if compared.rule:
+        word, why = ("Failed", compared.failure) if compared.failure else ("Passed", f"{compared.rule}: none")
+        lines += ["", f"**{word}.** {_escaped(why)}."]
+    for paragraph in shown.paragraphs:
+        lines += ["", _escaped(paragraph)]
+    for table in shown.tables:
+        lines += ["", f"#### {_escaped(table.caption)}", "", *_rows(table)]
+    return "\n".join([*lines, "", _escaped(shown.reading)])
+
+
+def _rows(table: Table) -> Iterator[str]:
+    aligned = ["--:" if place in table.numeric else "---" for place in range(len(table.columns))]
+    cells = ([_escaped(_whole(field)) for field in row] for row in table.rows)
+    for row in (table.columns, aligned, *cells):
+        yield f"| {' | '.join(row)} |"
+
+
+def _whole(field: Field) -> str:
+    return f"{field.text} ({field.detail})" if field.detail else field.text
+
+
+def _escaped(text: str) -> str:
+    """Return the text on one line, with Markdown's and HTML's markup escaped."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!&~@])", r"\\\1", " ".join(printable(text).split()))

@@ -21,7 +21,7 @@ def csv_text(results: Results) -> str:
     of trials whose figures appear only in the report.
     """
     names = _metrics(results)
-    counted = {_column(one): one for test in results.tests for one in (*held_connections.COUNTED, *test.kind.answers)}
+    counted = {_column(one): one for test in results.tests for one in (*held_connections.COUNTED, *test.leading_counts)}
     counted = {name: one for name, one in counted.items() if one.over(results.trials) is not None}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

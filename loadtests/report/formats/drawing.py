@@ -1,8 +1,7 @@
-"""Reduce the SVG charts from vl-convert to a third of their size, and write them as files or as elements of a page.
+"""Reduce the SVG charts from vl-convert to half of their size, and write them as files or as elements of a page.
 
 This module removes everything that readers don't see: empty marks and groups, default values, and the names of marks
-that aren't setups, because a screen reader treats the chart as one image. It moves attributes that all members of a
-group share to the group.
+that aren't setups, because a screen reader treats the chart as one image.
 """
 
 from __future__ import annotations
@@ -24,24 +23,13 @@ DEFAULTS = {
     "font-weight": "normal",
     "font-family": FONT,  # the root element sets the font
 }
-INHERITED = {
-    "fill",
-    "stroke",
-    "stroke-width",
-    "stroke-dasharray",
-    "stroke-miterlimit",
-    "text-anchor",
-    "font-size",
-    "font-weight",
-    "font-style",
-}
 
 
 def file(document: str, alt: str, labels: Container[str] = ()) -> str:
     """Return the drawing as a separate SVG document, which uses dark colours if the reader's system does.
 
-    If the label in a mark's description (``label: text``) is one of ``labels``, the description becomes the mark's
-    title. Other descriptions are removed.
+    A mark's description (``label`` or ``label: text``) becomes its title if the label is one of ``labels``. Other
+    descriptions are removed.
     """
     root = _image(document, alt, labels)
     style = ET.Element(f"{{{SVG}}}style")
@@ -85,18 +73,11 @@ def _lighten(element: ET.Element, labels: Container[str]) -> None:
     for child in element:
         if _tag(child) not in ("defs", "clipPath"):
             _lighten(child, labels)
-    kept: list[ET.Element] = []
-    for child in element:
-        if _draws(child):
-            kept += child if _tag(child) == "g" and not child.attrib else [child]
-    element[:] = kept
+    element[:] = [child for child in element if _draws(child)]
     _name(element, labels)
     for key, value in DEFAULTS.items():
         if element.get(key) == value:
             del element.attrib[key]
-    if _tag(element) == "g":
-        _merge(element)
-        _hoist(element)
 
 
 def _tag(element: ET.Element) -> str:
@@ -113,35 +94,11 @@ def _draws(element: ET.Element) -> bool:
 
 def _name(element: ET.Element, labels: Container[str]) -> None:
     """Replace the description of a setup's mark with a title, and remove other descriptions."""
-    label, _, text = element.get("aria-label", "").partition(": ")
+    description = element.get("aria-label", "")
     for key in UNUSED:
         element.attrib.pop(key, None)
-    if label in labels:
-        element.set("data-setup", label)
+    if description.partition(": ")[0] in labels:
         title = ET.Element(f"{{{SVG}}}title")
-        title.text = f"{label}: {text}"
+        title.text = description
         title.tail, element.text = element.text, None
         element.insert(0, title)
-
-
-def _merge(group: ET.Element) -> None:
-    """Replace a group that contains only another group with the inner group."""
-    if len(group) != 1 or _tag(only := group[0]) != "g" or not group.attrib.keys() <= {"transform", *INHERITED}:
-        return
-    transforms = [one for one in (group.get("transform"), only.get("transform")) if one]
-    group.attrib.update(only.attrib)
-    if transforms:
-        group.set("transform", " ".join(transforms))
-    group[:] = list(only)
-
-
-def _hoist(group: ET.Element) -> None:
-    """Move attributes that all members of a group share to the group."""
-    if len(group) < 2:
-        return
-    common = set.intersection(*(set(member.attrib.items()) for member in group))
-    for key, value in sorted(common):
-        if key in INHERITED:
-            group.set(key, value)
-            for member in group:
-                del member.attrib[key]

@@ -1,19 +1,19 @@
-"""Show the cost of a request (or other unit): CPU time by role, memory, price, and the work of each process."""
+"""Show the cost of a request (or other unit): CPU time by role, memory, and the work of each process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from statistics import median
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
-from loadtests.formatting import informative, number, relative, series
+from loadtests.formatting import number, series
 from loadtests.plan.cost_unit import CostUnit
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
 from loadtests.report import cpu_load, findings, points, tables
-from loadtests.report.charts import cost
+from loadtests.report.charts import rows as charts
 from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
 from loadtests.report.view import Field, Section, Table
@@ -30,27 +30,24 @@ def _shown(counted: CostUnit) -> dict[Metric, str]:
     }
 
 
-def section(results: Results, price: float | None) -> Section | None:
-    """Return tables and charts of cost, or None if no processes were observed. The default price is in the study."""
+def section(results: Results) -> Section | None:
+    """Return tables and charts of cost, or None if no processes were observed."""
     tests = [
         test for test in results.tests if test.has_metric(test.kind.cost_unit.cpu) and _has_processes(results, test)
     ]
     if not tests:
         return None
-    if price is None:
-        price = results.study.price_per_core_hour
-    counts = list(dict.fromkeys(test.kind.cost_unit for test in tests))
     text = (
-        f"CPU time of all processes of a setup for each {_either([one.success for one in counts])}, including the cost "
-        f"of failed {_either([one.plural for one in counts])}. "
-        "A busy server needs less CPU time, so a figure at a fixed rate doesn't give a capacity. "
-        "Memory is the sum of the processes' resident memory, so shared pages count in each process."
+        "CPU time of all processes of a setup for each unit of work, such as a successful answer or a delivered "
+        "message, including the cost of failures. A busy server needs less CPU time, so a figure at a fixed rate "
+        "doesn't give a capacity. Memory is the sum of the processes' resident memory, so shared pages count in each "
+        "process."
     )
     return Section(
         "cost",
         "Cost",
-        (text, *_about_uncharged(results, counts), _about_price(price, counts)),
-        tuple(_table(results, test, price) for test in tests),
+        (text, *_about_uncharged(results)),
+        tuple(_table(results, test) for test in tests),
         tuple(chart for test in tests for chart in _charts(results, test)),
     )
 
@@ -59,45 +56,25 @@ def _has_processes(results: Results, test: Test) -> bool:
     return any(trial.processes for label in results.labels for trial in results.cells[label, test.name].valid)
 
 
-def _either(words: Sequence[str]) -> str:
-    """Join texts with commas and "or", as in ``a, b or c``."""
-    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def _about_uncharged(results: Results, counts: Sequence[CostUnit]) -> Iterator[str]:
+def _about_uncharged(results: Results) -> Iterator[str]:
     if results.uncharged:
         yield (
-            f"Supporting services ({series(results.uncharged)}) are not charged to a setup: their CPU time for each "
-            f"{_either([one.singular for one in counts])} has its own column. Other figures don't include this CPU "
-            "time or the memory of the services."
+            f"Supporting services ({series(results.uncharged)}) are not charged to a setup: their CPU time has its own "
+            "column. Other figures don't include this CPU time or the memory of the services."
         )
 
 
-def _about_price(price: float | None, counts: Sequence[CostUnit]) -> str:
-    many, one = (_either([getattr(each, name) for each in counts]) for name in ("plural", "singular"))
-    if price is None:
-        return (
-            f"To add a column with the cost of a million {many}, pass the price of a core-hour: "
-            "python -m loadtests report RUN --price 0.04"
-        )
-    return (
-        f"The cost of a million {many} is the CPU seconds per {one}, times a million, divided by 3,600, at {price:g} "
-        "for a core-hour of used CPU time. It doesn't include cores that are reserved but idle."
-    )
-
-
-def _table(results: Results, test: Test, price: float | None) -> Table:
+def _table(results: Results, test: Test) -> Table:
     counted, unit = test.kind.cost_unit, test.kind.cost_unit.unit
     roles = {counted.of_role(role): f"{role} {unit}" for role in results.roles}
     uncharged = {counted.of_role(role, charged=False): f"{role} {unit}, not charged" for role in results.uncharged}
     shared = {
         f"requests per {role} process": role
         for role in results.roles
-        if HTTP in test.work.setup_features
+        if HTTP in test.setup_features
         and any(_spread(results.cells[label, test.name], role) for label in results.labels)
     }
-    more = {f"cost of a million {counted.plural}": _million(results, test, price)} if price is not None else {}
-    more |= {heading: _estimated(results, test, metric) for metric, heading in _shown(counted).items()}
+    more = {heading: _estimated(results, test, metric) for metric, heading in _shown(counted).items()}
     more |= {heading: _sharing(role) for heading, role in shared.items()}
     dropped = [heading for metric, heading in _shown(counted).items() if metric is not MEMORY_PEAK]
     note = f"{tables.MEAN}{_idle_cores(results, test)}"
@@ -120,24 +97,6 @@ def _idle_cores(results: Results, test: Test) -> str:
 
 def _estimated(results: Results, test: Test, metric: Metric) -> tables.Column:
     return lambda cell: tables.estimate(results, cell.label, test, metric)
-
-
-def _million(results: Results, test: Test, price: float) -> tables.Column:
-    each = test.kind.cost_unit.core_hours(1e6) * price
-
-    def field(cell: Cell) -> Field:
-        cpu = results.estimate(cell.label, test.name, test.kind.cost_unit.cpu.name)
-        if cpu is None:
-            return tables.unknown()
-        text = _money(cpu.value * each)
-        within = f"{_money(cpu.low * each)} to {_money(cpu.high * each)}" if informative(cpu) else ""
-        return Field(text, within, f"{text} {relative(cpu)}".strip())
-
-    return field
-
-
-def _money(value: float) -> str:
-    return number(value) if value >= 0.001 else f"{value:.2g}"
 
 
 def _spread(cell: Cell, role: str) -> list[list[int]]:
@@ -173,7 +132,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
         f"{points.whisker_note(totals)}",
         f"CPU {SPELT_OUT[counted.unit]} per {counted.singular}, {test.description}: {points.in_words(totals)}.",
         partial(
-            cost.spec,
+            charts.bars,
             parts,
             totals,
             results.roles,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from loadtests.analyse.results import Cell, Results
+from loadtests.formatting import DASH
 from loadtests.plan.kinds import Test
 from loadtests.plan.times import LAG
 from loadtests.records import Deliveries, Trial
@@ -15,11 +16,17 @@ from loadtests.report.view import Field, Table
 UNKNOWN_STRAYS = "unknown: without $ROOM, all connections may share a room and receive each other's messages"
 
 
+def _deliveries(trial: Trial) -> Deliveries | None:
+    return trial.result.deliveries if trial.result else None
+
+
+COUNTED = tables.sums(_deliveries, {name: name for name in ("missing", "duplicate", "reordered")}, bad=True)
+
+
 def deliveries(results: Results, test: Test) -> Iterator[Table]:
     """Yield a table of the deliveries in a test, if the test delivers messages."""
     cells = [results.cells[label, test.name] for label in results.labels_in(test.name)]
     if cells := [cell for cell in cells if _known(cell.valid)]:
-        unknown = f" (–: {UNKNOWN_STRAYS})" if any(_strays(cell) is None for cell in cells) else ""
         yield tables.listed(
             f"deliveries-{test.name}",
             f"Deliveries: {test.description}",
@@ -27,43 +34,33 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
             {
                 "setup": lambda cell: cell.label,
                 "delivered": _delivered,
-                **{name: tables.summed(_deliveries, name) for name in ("missing", "duplicate", "reordered")},
+                **tables.counts(COUNTED),
                 "stray": _stray,
                 **{f"lag {key}, ms": _lags(key) for key in PERCENTILES},
             },
             "Delivered: the share of messages that arrived, counted for each receiver. Reordered: messages that "
             "arrived after a later message of the same sender. Stray: messages to a wrong connection, which make a "
-            f"trial invalid{unknown}. Lag: from the intended send to the arrival, infinite for missing deliveries. "
-            "Counts are sums over valid trials, for stray deliveries over all trials. Times are medians.",
+            f"trial invalid ({DASH}: {UNKNOWN_STRAYS}). Lag: from the intended send to the arrival, infinite "
+            "for missing deliveries. Counts are sums over valid trials, for stray deliveries over all trials. Times "
+            "are medians.",
             tables.Layout(optional=("lag p95, ms", "lag p90, ms", "lag p99.9, ms")),
         )
-
-
-def _deliveries(trial: Trial) -> Deliveries | None:
-    return trial.result.deliveries if trial.result else None
 
 
 def _known(trials: Iterable[Trial]) -> list[Deliveries]:
     return [found for trial in trials if (found := _deliveries(trial))]
 
 
-def _sum(trials: Iterable[Trial], name: str) -> int:
-    return sum(getattr(one, name) for one in _known(trials))
-
-
-def _strays(cell: Cell) -> int | None:
-    """Return the number of stray deliveries in all trials, or None if it isn't known."""
-    counts = [one.stray for one in _known((*cell.valid, *cell.invalid))]
-    return None if None in counts and not any(counts) else sum(count or 0 for count in counts)
-
-
 def _stray(cell: Cell) -> Field:
-    count = _strays(cell)
-    return tables.unknown(UNKNOWN_STRAYS) if count is None else tables.failed(count)
+    """Return a field with the number of stray deliveries in all trials, unless it isn't known."""
+    counts = [one.stray for one in _known((*cell.valid, *cell.invalid))]
+    count = sum(one or 0 for one in counts)
+    return tables.unknown() if None in counts and not count else tables.failed(count)
 
 
 def _delivered(cell: Cell) -> Field:
-    expected, delivered = _sum(cell.valid, "expected"), _sum(cell.valid, "delivered")
+    found = _known(cell.valid)
+    expected, delivered = sum(one.expected for one in found), sum(one.delivered for one in found)
     return Field(f"{delivered / expected:.2%}", f"{delivered:,} of {expected:,}") if expected else tables.unknown()
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
-from loadtests.formatting import DASH, number, plural
+from loadtests.formatting import DASH, number, plural, series
 from loadtests.records import Flag, Trial
 from loadtests.records.run.run_record import LeftOut
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
 NUMBERED = 6  # maximum number of trials that a line lists
-# Sentences about the same reason usually differ only in figures with units. This expression matches these parts.
-_NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
-_FIGURE = re.compile(rf"((?<![\w.,]){_NUMBER.pattern}(?: (?:difference|time|page)s?\b)?)")
 
 
 def section(results: Results) -> Section:
@@ -60,42 +56,14 @@ def _left_out(one: LeftOut) -> str:
 def _by_reason(flags: list[tuple[Trial, Flag]]) -> list[str]:
     """Return a line for each reason, such as ``generator_busy: 2 trials invalid (0014, 0015): ...``.
 
-    The line ends with a sentence that explains the flags and contains the range of their figures.
+    The line ends with the sentence of the first flag.
     """
     lines = []
     for reason, severity in dict.fromkeys((flag.reason, flag.severity) for _, flag in flags):
         alike = [(trial, flag) for trial, flag in flags if (flag.reason, flag.severity) == (reason, severity)]
-        numbers = list(dict.fromkeys(f"{trial.number:04d}" for trial, _ in alike))
-        more = f" and {len(numbers) - NUMBERED} more" if len(numbers) > NUMBERED else ""
-        named = f"{', '.join(numbers[:NUMBERED])}{more}"
-        text = _merged([flag.sentence for _, flag in alike])
-        lines.append(f"{reason}: {plural(len(alike), 'trial')} {severity} ({named}): {text}")
+        numbers = series(list(dict.fromkeys(f"{trial.number:04d}" for trial, _ in alike)), NUMBERED)
+        lines.append(f"{reason}: {plural(len(alike), 'trial')} {severity} ({numbers}): {alike[0][1].sentence}")
     return lines
-
-
-def _merged(sentences: Sequence[str]) -> str:
-    """Combine sentences that differ only in their figures into one sentence, such as ``86 to 97% of a core``.
-
-    If the sentences also differ in their words, return only the first sentence.
-    """
-    parts = [_FIGURE.split(sentence) for sentence in sentences]
-    words = {tuple(one[::2]) for one in parts}
-    if len(words) > 1:
-        return f"the first is: {sentences[0]}"
-    columns = zip(*parts, strict=True)
-    return "".join(_range(column) if place % 2 else column[0] for place, column in enumerate(columns))
-
-
-def _range(figures: Sequence[str]) -> str:
-    """Format a range such as ``86 to 97``, or one figure if all figures are equal."""
-    ordered = sorted(dict.fromkeys(figures), key=_value)
-    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
-
-
-def _value(figure: str) -> float:
-    found = _NUMBER.match(figure)
-    assert found is not None
-    return float(found[0].replace(",", ""))
 
 
 def _generator(results: Results) -> tuple[Table, ...]:

@@ -11,7 +11,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.load_step import LoadStep
 from loadtests.plan.metrics import P50, P99, Metric
 from loadtests.report import points
-from loadtests.report.charts import lines
+from loadtests.report.charts import curves
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
@@ -62,7 +62,7 @@ def _chart(results: Results, steps: LoadCurve) -> Iterator[Chart]:
         f"{time.capitalize()} in milliseconds over {step.axis}, {first.short_description}. "
         f"{_in_words(results, steps, rows)}.",
         partial(
-            lines.over_load,
+            curves.over_load,
             rows,
             looks(results.labels),
             time,
@@ -77,14 +77,14 @@ def _point(results: Results, label: str, step: LoadStep, test: Test, metric: Met
         return
     row = points.point(results, label, test, metric, metric.short, f"{metric.unit} at {step.label}")
     if "value" in row:
-        yield {**row, "percentile": metric.short, "load": step.value, "brief": step.short_label}
+        yield {**row, "panel": metric.short, "load": step.value, "brief": step.short_label}
 
 
 def _in_words(results: Results, steps: LoadCurve, rows: Sequence[ChartRow]) -> str:
     """Describe the figures, and the setups that failed at each load."""
     lines: dict[str, list[str]] = {}
     for row in rows:
-        lines.setdefault(f"{row['percentile']}, {row['label']}", []).append(f"{row['note']} at {row['brief']}")
+        lines.setdefault(f"{row['panel']}, {row['label']}", []).append(f"{row['note']} at {row['brief']}")
     parts = [f"{name}: {series(figures)}" for name, figures in lines.items()]
     failing = [
         f"{label} {standing.overload or f'at {step.label}: {standing.trouble}'}"

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from loadtests.analyse.results import Results
-from loadtests.formatting import flat, number, plural, series
+from loadtests.formatting import capital, flat, plural, series
 from loadtests.observe.calibration import spread
 from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
-from loadtests.plan.slices import SLICE_S
-from loadtests.records.run.run_record import OtherClient, OtherHost, RunRecord, ServiceHost
+from loadtests.records.run.run_record import OtherClient, OtherHost, RunRecord
 from loadtests.report import tables
 from loadtests.report.view import Section, Table
 
 MIN_CALIBRATIONS = 4  # minimum number of calibrations for a report of the machine's speed
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """A machine of a run: its role, its address, its hardware, and the network between this machine and the servers."""
+
+    role: str
+    place: str
+    machine: str
+    network: str = ""
 
 
 def section(results: Results) -> Section:
@@ -24,10 +34,11 @@ def section(results: Results) -> Section:
     return Section(
         "compared",
         "Compared setups and machines",
-        (_where(results) + _services(results), _order(results) + _calibration(results)),
+        (f"{_order(results)}{_calibration(results)}",),
         (
             _setups(results),
             _tests(results),
+            _places(record),
             Table("machine", "Machine", ("property", "value"), tables.pairs(machine), folded=True),
         ),
         only_on_pages=True,
@@ -38,125 +49,54 @@ def _order(results: Results) -> str:
     interleaved = [test for test in results.tests if results.study.interleaved(test)]
     if not interleaved:
         return "In each block the setups were started one after the other for each test, in shuffled order."
-    # The calibration loop ran once before each round of slices, so the number of its runs is the number of rounds.
-    rounds = {
-        test.name: max((len(one.evidence.calibration_s) for one in results.trials if one.test == test.name), default=0)
-        for test in interleaved
-    }
-    whole = [test.name for test in interleaved if rounds[test.name] == 1 and test.pace.seconds > SLICE_S]
     others = [test.name for test in results.tests if test not in interleaved]
-    at_once = results.study.at_once
-    who = f"{at_once} setups ran at once, including the baseline" if at_once else "all setups ran at once"
-    lengths = [test.pace.seconds / rounds[test.name] for test in interleaved if rounds[test.name] > 1]
-    longer = "".join(f" to {longest_s:.2g}" for longest_s in sorted(lengths)[-1:] if longest_s > 1.5 * SLICE_S)
-    slices = "" if len(whole) == len(interleaved) else f" in {SLICE_S:g}{longer} s slices"
-    text = f"In each block {who}, each on its own port; load was interleaved{slices}, in shuffled order."
-    if whole:
-        text += f" In {series(whole)}, whose answers take long, a slice was the whole test."
+    text = (
+        "In each block all setups ran at once, each on its own port; load was interleaved in slices, in shuffled order."
+    )
     if others:
         text += f" In {series(others)} setups were started one after the other."
     return text
 
 
 def _calibration(results: Results) -> str:
-    """Describe the drift of the machines' speed, if it was measured."""
-    # All trials of a test in a block share these figures, so the figures of one trial are enough. A failed trial may
-    # lack the figures of other hosts, so use the trial with the most hosts.
-    known = sorted(results.trials, key=lambda trial: len(trial.evidence.other_hosts))
-    moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in known}
+    """Describe the drift of the speed of the servers' machine, if it was measured."""
+    # All trials of a test in a block share these figures, so the figures of one trial are enough.
+    moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in results.trials}
     seconds = [one for evidence in moments.values() for one in evidence.calibration_s]
     if len(seconds) < MIN_CALIBRATIONS:
         return ""
-    hosts: dict[str, list[float]] = {}
-    for evidence in moments.values():
-        for machine in evidence.other_hosts:
-            hosts.setdefault(machine.called, []).extend(machine.calibration_s)
-    others = "".join(f"; on {name} {_spread(own)} ×" for name, own in hosts.items() if own)
-    where = " on the servers' machine" if results.record.servers else ""
-    return f" Calibration loop{where}: {_spread(seconds)} × its usual speed{others}."
-
-
-def _spread(seconds: Sequence[float]) -> str:
     low, high = spread(seconds)
-    return f"{low:.2f} to {high:.2f}"
+    return f" Calibration loop: {low:.2f} to {high:.2f} × its usual speed."
+
+
+def _machines(record: RunRecord) -> Iterator[_Machine]:
+    """Yield the machine of the servers, and the machines of load generators, unless they are the same."""
+    servers = record.servers
+    here = servers.address if servers else "this machine"
+    yield _Machine("servers", here, ", ".join([machine_in_short(record.machine), *database_in_short(record)]))
+    if servers and record.workers is None:
+        called = "the same machine" if servers.same_machine else "another machine"
+        yield _Machine("load", called, machine_in_short(servers.generator), _network(servers))
+    for client in record.clients:
+        yield _Machine("load", client.address, machine_in_short(client.machine), _network(client))
 
 
 def two_machines(results: Results) -> Iterator[str]:
-    """Yield a sentence about the machines of servers, load generators and services, if there are several machines."""
-    record = results.record
-    apart = "".join(f", {one.service} on {one.address} ({_named(one.machine)})" for one in record.service_hosts)
-    load = [f"{one.address} ({_named(one.machine)})" for one in record.clients]
-    there = _named(record.machine)
-    if (servers := record.servers) is not None:
-        if record.workers is None:
-            load.insert(0, f"{_called(servers)} ({_named(servers.generator)})")
-        yield f"Servers on {servers.address} ({there}), load from {' and '.join(load)}{apart}; {_network(servers)}."
-    elif load:
-        yield f"Servers here ({there}), load from {' and '.join(load)}{apart}."
-    elif apart:
-        yield f"Servers and load here ({there}){apart}."
+    """Yield a sentence about the machines of servers and load generators, if there are several machines."""
+    found = list(_machines(results.record))
+    if len(found) > 1:
+        places = [f"{one.role} on {one.place} ({', '.join(one.machine.split(', ')[:2])})" for one in found]
+        networks = dict.fromkeys(one.network for one in found if one.network)
+        yield f"{capital('; '.join(places))}. Network: {'; '.join(networks)}."
 
 
-def _where(results: Results) -> str:
-    record = results.record
-    machine = ", ".join([machine_in_short(record.machine), *database_in_short(record)])
-    others = "".join(f" {one}" for one in (*map(_client, record.clients), *map(_service, record.service_hosts)))
-    if (servers := record.servers) is None:
-        return f"Measured on {machine}.{others}"
-    load, between = "", "Between that machine and this machine"
-    if record.workers is None:
-        load = f" The load came from {_called(servers)}: {machine_in_short(servers.generator)}."
-        between = "Between the two machines"
-    return (
-        f"The servers ran on {servers.address}: {machine}.{load} {between} {_network(servers)}. Every response time "
-        f"includes the network's latency. Near the network's maximum rate, the network is the limit.{others}"
-    )
-
-
-def _services(results: Results) -> str:
-    """Return sentences about services on separate cores, or an empty string if no service had separate cores."""
-    labels: dict[tuple[tuple[int, ...], bool], dict[str, None]] = {}
-    for trial in results.trials:
-        if (cores := trial.cores.get("services")) is not None:
-            with_load = results.record.servers is None and bool(set(cores) & set(trial.cores["generator"]))
-            labels.setdefault((tuple(cores), with_load), {})[trial.label] = None
-    return "".join(
-        f" The services of {series(list(of))} ran on the {'cores' if len(cores) > 1 else 'core'} "
-        f"{series([str(core) for core in cores])}{', as did the load generator' if with_load else ''}."
-        for (cores, with_load), of in labels.items()
-    )
-
-
-def _client(client: OtherClient) -> str:
-    return (
-        f"An equal share of the load came from {client.address}: {machine_in_short(client.machine)}. From this "
-        f"client, {_network(client)}. Its clock was known to within {number(client.clock_uncertainty_ms)} ms."
-    )
-
-
-def _service(service: ServiceHost) -> str:
-    version = f" {service.version}" if service.version else ""
-    return (
-        f"The service {service.service}{version} ran on {service.address}, on {_called(service)}: "
-        f"{machine_in_short(service.machine)}. From the servers, {_network(service)}."
-    )
-
-
-def _called(host: OtherHost | ServiceHost) -> str:
-    return "the same machine" if host.same_machine else "another machine"
-
-
-def _network(servers: OtherHost | OtherClient | ServiceHost) -> str:
+def _network(servers: OtherHost | OtherClient) -> str:
     if servers.round_trip_ms is None or servers.megabits_per_s is None:
-        return "the network was not measured"
+        return "not measured"
     return (
         f"an empty answer takes {servers.round_trip_ms:.2f} ms and a long answer arrives at "
         f"{servers.megabits_per_s:,.0f} Mbit/s"
     )
-
-
-def _named(machine: Mapping[str, Any]) -> str:
-    return ", ".join(machine_in_short(machine).split(", ")[:2])
 
 
 def machine_in_short(machine: Mapping[str, Any]) -> str:
@@ -183,6 +123,17 @@ def _setups(results: Results) -> Table:
     if results.record.environments:
         columns["environment"] = lambda entry: " and ".join(entry.variant) or "as it is"
     return tables.listed("setups", "Setups", results.study.entries, columns, "", tables.Layout(tuple(columns)))
+
+
+def _places(record: RunRecord) -> Table:
+    columns: dict[str, Callable[[_Machine], str]] = {
+        "what ran": lambda one: one.role,
+        "on": lambda one: one.place,
+        "machine": lambda one: one.machine,
+        "network to the servers": lambda one: one.network,
+    }
+    note = "Every response time includes the network's latency." if record.servers else ""
+    return tables.listed("machines", "Machines", _machines(record), columns, note, tables.Layout(tuple(columns)))
 
 
 def _tests(results: Results) -> Table:

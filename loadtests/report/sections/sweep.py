@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -12,10 +12,10 @@ from loadtests.analyse.best import Place
 from loadtests.analyse.results import Results
 from loadtests.analyse.sweep_results import Measure, SweepResults, read_sweep
 from loadtests.formatting import capital, number, ratio, series, span
-from loadtests.plan.kinds import Test
 from loadtests.report import tables
 from loadtests.report.charts import heatmap
 from loadtests.report.charts.shared import Chart
+from loadtests.report.points import why_unknown
 from loadtests.report.sections.advice import what_to_choose
 from loadtests.report.view import Field, Finding, Section, Table
 
@@ -27,11 +27,6 @@ HOW = (
     "it is the first cell in the order of the study."
 )
 STRONGER = "The stronger the colour, the better."
-HALVED = (
-    "Found by successive halving: each round dropped the worse half and measured the rest twice as often, so the "
-    "figures of cells that were dropped early are from few blocks. The comparison with the runner-up uses only the "
-    "last round."
-)
 MARKED = "Framed: looks best; dashed: within noise of the best."
 IN_WORDS = {"within": "within noise of the best"}
 
@@ -48,7 +43,7 @@ def section(results: Results) -> Section | None:
     if swept is None:
         return None
     knobs = swept.sweep.swept
-    paragraphs = [what_to_choose(swept), HALVED if swept.halved else HOW.format(delta=results.study.delta)]
+    paragraphs = [what_to_choose(swept), HOW.format(delta=results.study.delta)]
     if len(knobs) > 2:
         paragraphs.append(f"The maps have a panel for each combination of {series(list(knobs)[2:])}.")
     maps = [*(_of_measure(swept, measure) for measure in swept.measures), _of_memory(swept)]
@@ -68,7 +63,7 @@ def _table(swept: SweepResults) -> Table:
     columns += ["peak MB"]
     rows = []
     for label in swept.labels:
-        fields = [Field(label, tone="good" if label == swept.advised else "")]
+        fields = [Field(label, tone="good" if label == swept.choice else "")]
         for measure in swept.measures:
             fields += [
                 tables.estimate(swept.results, label, measure.test, measure.metric),
@@ -110,16 +105,14 @@ class _Map:
 
     Attributes:
         name: The name of the chart.
-        tests: The tests that measured the figures.
         text: The heading, a colon, and a description.
         figures: The figure of each cell, by label.
-        details: Additional texts for the cells, by label.
+        details: Additional texts for the cells, by label. Without a figure, the text states why it isn't known.
         more_is_better: Whether a higher figure is better.
         marks: The marks of cells, by label: ``best``, ``within`` or an empty string.
     """
 
     name: str
-    tests: Sequence[Test]
     text: str
     figures: Mapping[str, float]
     details: Mapping[str, str]
@@ -136,17 +129,20 @@ def _of_measure(swept: SweepResults, measure: Measure) -> _Map:
     }
     places = swept.places[measure] if swept.knows_noise else {}
     details = {label: "looks best" if place.ratio == 1 else ratio(place.ratio) for label, place in places.items()}
+    for label in swept.labels:
+        if label not in figures:
+            details[label] = why_unknown(swept.results, label, measure.test, measure.metric)
     marks = {label: _mark(place) for label, place in places.items()}
     text = f"{_with_unit(measure)}: {measure.test.description}"
     name, better = f"sweep-{measure.test.name}", measure.metric.more_is_better
-    return _Map(name, [measure.test], text, figures, details, better, marks)
+    return _Map(name, text, figures, details, better, marks)
 
 
 def _of_memory(swept: SweepResults) -> _Map:
     least = min(swept.memory.values(), default=0.0)
     details = {label: "least" if figure == least else ratio(figure / least) for label, figure in swept.memory.items()}
     text = "peak memory, MB: the sum over processes"
-    return _Map("sweep-memory", swept.results.tests, text, swept.memory, details)
+    return _Map("sweep-memory", text, swept.memory, details)
 
 
 def _mark(place: Place) -> str:
@@ -166,12 +162,12 @@ def _chart(swept: SweepResults, drawn: _Map) -> Chart:
             "down": env.get(down[0], ""),
             "across": env[across[0]],
             "label": label,
-            "note": number(drawn.figures[label]) if label in drawn.figures else _why_empty(swept, label, drawn.tests),
+            "note": number(drawn.figures[label]) if label in drawn.figures else drawn.details.get(label, "not known"),
         }
         if label in drawn.figures:
             row |= {"value": drawn.figures[label], "detail": drawn.details.get(label, "")}
             row["mark"] = drawn.marks.get(label, "")
-            row["advised"] = "advised" if label == swept.advised else ""
+            row["advised"] = "advised" if label == swept.choice else ""
         remarks = [row["note"], row.get("detail", ""), IN_WORDS.get(row.get("mark", ""), ""), row.get("advised", "")]
         rows.append({**row, "text": f"{label}: {', '.join(filter(None, remarks))}"})
     heading, _, description = drawn.text.partition(": ")
@@ -191,10 +187,3 @@ def _chart(swept: SweepResults, drawn: _Map) -> Chart:
             [f"{description}; mean of {span(blocks, 'block')}", key],
         ),
     )
-
-
-def _why_empty(swept: SweepResults, label: str, tests: Sequence[Test]) -> str:
-    cells = [swept.results.cells[label, test.name] for test in tests]
-    if any(cell.valid for cell in cells):
-        return "not known"
-    return "no valid trial" if any(cell.invalid for cell in cells) else "not measured"

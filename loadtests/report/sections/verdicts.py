@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
-from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.overload import FAILED, LOST
 from loadtests.analyse.results import Results
@@ -18,18 +15,16 @@ from loadtests.formatting import (
     NOT_REACHED,
     bounded_ratio,
     closed,
-    number,
     plural,
     ratio,
     ratio_interval,
     series,
     span,
 )
-from loadtests.plan.cost_unit import DELIVERIES, MESSAGES
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report import findings
-from loadtests.report.charts import verdicts
+from loadtests.report.charts import rows as charts
 from loadtests.report.charts.shared import Chart
 from loadtests.report.points import BEYOND, ChartRow, kind, whisker_note
 from loadtests.report.verdict_text import TONES, effect, remark, word
@@ -62,22 +57,13 @@ def _how_to_read(results: Results) -> str:
         f"Each setup is compared with {results.baseline_name}: the mean ratio within blocks, and its interval over "
         "blocks. A setup is faster or slower if the interval excludes 1, equivalent if the interval is within "
         f"±{results.study.delta:.0%}, and otherwise inconclusive. If a setup can't sustain the requested rate, this is "
-        "its verdict for any ratio. Failed requests count as infinitely slow. A setup that fails more than "
-        f"{FAILED:.1%} of its requests is neither faster nor equivalent. Rows are in the order of the ratio; "
-        "neighbours may be equivalent. An open interval includes 1 and spans a factor of a hundred or more."
+        "its verdict for any ratio. Failed requests count as infinitely slow, and missing deliveries as infinitely "
+        f"late. A setup that fails more than {FAILED:.1%} of its requests is neither faster nor equivalent, and a "
+        f"setup that loses more than {LOST:.2%} of its deliveries has the verdict 'loses'. A figure is a lower bound "
+        "(at least) if something other than the setup was saturated, such as the load generator, or if the servers' "
+        f"cores were less than {FULL:.0%} busy in a closed loop. A throughput that is a lower bound never wins or "
+        "loses a comparison."
     )
-    if any(test.kind.cost_unit in (MESSAGES, DELIVERIES) for test in results.tests):
-        text += (
-            f" Missing deliveries count as infinitely late. A setup that loses more than {LOST:.2%} of its deliveries "
-            "has the verdict 'loses'."
-        )
-    if any(one.at_least or one.at_most for one in results.comparisons.values()):
-        text += (
-            " A figure is a lower bound (at least) if something other than the setup was saturated, such as the load "
-            "generator. A throughput is also a lower bound if the servers' cores were less than "
-            f"{FULL:.0%} busy in a closed loop: the setup could answer more. A throughput that is a lower bound never "
-            "wins or loses a comparison."
-        )
     if family:
         text += f" Intervals are adjusted for {plural(family, 'comparison')}: all hold together with 95% confidence."
     return text
@@ -93,34 +79,19 @@ def _table(results: Results, test: Test) -> Table:
             compared = fields(results.comparisons.get((label, test.name, metric.name)), results.latency(test.name))
             own = results.own_baselines.get(label, "")
             against = f"against {own}" if own else ""
-            rows.append((Field(label, against), named, *_with_figures(results, test, label, metric, compared)))
+            rows.append((Field(label, against), named, *compared))
+    unknown = [results.called(test.name, metric.name) for metric in test.judged if metric not in known]
+    missing = f" Not compared, because no block has enough figures: {series(unknown)}." if unknown else ""
     return Table(
         f"verdicts-{test.name}",
         f"{test.name}: against {results.baseline_name}",
         ("setup", "metric", "ratio", "verdict", "remark", "blocks"),
         tuple(rows),
-        note=f"{_noise(results, test)}{_unknown(results, test, [one for one in test.judged if one not in known])}",
+        note=f"{_noise(results, test)}{missing}",
         numeric=frozenset({2, 5}),
         optional=(5, 4),
         grouped=1,
     )
-
-
-def _with_figures(
-    results: Results, test: Test, label: str, metric: Metric, compared: tuple[Field, ...]
-) -> tuple[Field, ...]:
-    """Return the fields of a comparison. If the metric shows figures, add the figures of both setups to the remark."""
-    if not metric.shows_figures:
-        return compared
-    baseline = results.baseline_of(label)
-    figures = [
-        f"{number(found.value)} {metric.unit}{of}" if math.isfinite(found.value) else f"{NOT_REACHED}{of}"
-        for whose, of in ((label, ""), (baseline, f" of {baseline}"))
-        if (found := results.estimate(whose, test.name, metric.name))
-    ]
-    ratio_field, verdict, note, blocks = compared
-    text = "; ".join(filter(None, [", ".join(figures), note.text]))
-    return ratio_field, verdict, dataclasses.replace(note, text=text, short=text), blocks
 
 
 def _known(results: Results, test: Test) -> list[Metric]:
@@ -149,21 +120,6 @@ def fields(comparison: Comparison | None, time: str = "response time") -> tuple[
     )
 
 
-def _unknown(results: Results, test: Test, metrics: Sequence[Metric]) -> str:
-    trials = [trial for label in results.labels for trial in results.cells[label, test.name].valid]
-    short = [metric for metric in metrics if readings.too_few(trials, metric)]
-    rest = [metric for metric in metrics if metric not in short]
-    reasons = {
-        "Unknown, because the trials are too short": short,
-        f"Not compared, because no block has figures of both {results.baseline_name} and another setup": rest,
-    }
-    return "".join(
-        f" {why}: {series([results.called(test.name, metric.name) for metric in which])}."
-        for why, which in reasons.items()
-        if which
-    )
-
-
 def _noise(results: Results, test: Test) -> str:
     floors = [
         f"{results.called(test.name, metric.name)} {ratio_interval(floor) or ratio(floor.ratio)}"
@@ -171,12 +127,7 @@ def _noise(results: Results, test: Test) -> str:
         if (floor := results.floors.get((test.name, metric.name)))
     ]
     if not floors:
-        why = "the baseline has no A/A copy"
-        if results.aa_copy is not None:
-            why = f"no block has a figure of both {results.baseline} and {results.aa_copy}"
-        elif not results.cells[results.baseline, test.name].valid:
-            why = f"no trial of {results.baseline} is valid"
-        return f"The noise floor is unknown: {why}."
+        return f"The noise floor is unknown, because no block has figures of both {results.baseline} and a copy of it."
     return (
         f"Noise floor: {results.baseline} against itself as {results.aa_copy} gave {series(floors)}. "
         "Differences within the noise floor are grey."
@@ -187,18 +138,18 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     """Yield a chart of ratios to the baseline, if anything can be compared."""
     known = _known(results, test)
     rows = [_ratio(results, label, test, metric) for metric in known for label in results.by_ratio(test, metric)]
-    if not any("ratio" in row for row in rows):
+    if not any("value" in row for row in rows):
         return
     bands = [band for metric in known for band in _bands(results, test, metric)]
     floor = " and the machine's noise floor" if any(band["kind"] == NOISE_FLOOR for band in bands) else ""
-    text = "; ".join(f"{row['metric']}, {row['label']}: {row['note']}" for row in rows)
+    text = "; ".join(f"{row['panel']}, {row['label']}: {row['note']}" for row in rows)
     yield Chart(
         f"verdicts-{test.name}",
         f"Ratio to {results.baseline_name} {findings.condition(results, test)}, with the equivalence band{floor}."
         f"{whisker_note(rows, together=True)}",
         f"Ratio to {results.baseline_name}, {test.description}. {text}.",
         partial(
-            verdicts.spec,
+            charts.ratios,
             rows,
             bands,
             findings.title(results, test, known[0]),
@@ -216,11 +167,11 @@ def _blocks(results: Results, test: Test) -> list[int]:
 
 def _bands(results: Results, test: Test, metric: Metric) -> Iterator[ChartRow]:
     name, delta = results.called(test.name, metric.name), results.study.delta
-    yield {"metric": name, "kind": f"equivalent (±{delta:.0%})", "low": 1 - delta, "high": 1 + delta}
+    yield {"panel": name, "kind": f"equivalent (±{delta:.0%})", "low": 1 - delta, "high": 1 + delta}
     floor = results.floors.get((test.name, metric.name))
     if floor is not None and closed(floor):
         far = max(floor.high, 1 / floor.low)
-        yield {"metric": name, "kind": NOISE_FLOOR, "low": 1 / far, "high": far}
+        yield {"panel": name, "kind": NOISE_FLOOR, "low": 1 / far, "high": far}
 
 
 def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow:
@@ -228,7 +179,7 @@ def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow
     comparison = results.comparisons.get((label, test.name, metric.name))
     if comparison is None:
         text = f"{label}: {name}: {NOT_COMPARED}"
-        return {"label": label, "kind": kind(results, label), "metric": name, "note": NOT_COMPARED, "text": text}
+        return {"label": label, "kind": kind(results, label), "panel": name, "note": NOT_COMPARED, "text": text}
     note = effect(comparison, results.latency(test.name))
     if note == word(comparison):
         note = f"{bounded_ratio(comparison)} {note}".removeprefix(f"{DASH} ")
@@ -236,11 +187,11 @@ def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow
     row: ChartRow = {
         "label": label,
         "kind": kind(results, label),
-        "metric": name,
+        "panel": name,
         "note": f"cannot sustain {overload.rate:,.4g}/s" if overload else note,
         "text": f"{label}: {name} {note} {ratio_interval(comparison)}".rstrip(),
     }
     if ratio(comparison.ratio) == DASH:
         return row
     known = {"low": comparison.low, "high": min(comparison.high, BEYOND)}
-    return {**row, "ratio": comparison.ratio, **(known if comparison.blocks > 1 else {})}
+    return {**row, "value": comparison.ratio, **(known if comparison.blocks > 1 else {})}

@@ -1,19 +1,15 @@
 """Store entities in memory: turn requests of Datastore's protocol into responses.
 
-Every change receives its own version number. Version numbers only increase.
+The responses omit the versions and times of Google's service, because sessions don't need them.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from google.cloud.datastore_v1 import types
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from loadtests.services.datastore.refusals import Refusal, Status
 
@@ -27,28 +23,12 @@ MAX_MUTATIONS = 500  # maximum number of mutations in a commit
 MAX_NAME_BYTES = 1500  # maximum bytes of a kind or a name in UTF-8 (google/datastore/v1/entity.proto)
 RESERVED = re.compile("__.*__")  # kinds and names that can't be written (google/datastore/v1/entity.proto)
 
-Clock = Callable[[], float]
-
-
-@dataclasses.dataclass(frozen=True)
-class Stored:
-    """An entity, its version, and the times of its first and last write."""
-
-    entity: Any
-    version: int
-    created: Timestamp
-    updated: Timestamp
-
 
 class Entities:
     """The entities in memory. The caller must pass one request at a time."""
 
-    def __init__(self, clock: Clock = time.time) -> None:
-        self.clock = clock
-        self.stored: dict[bytes, Stored] = {}
-        # As in Google's service, the first version is a time in microseconds, so versions still increase after a
-        # restart.
-        self._versions = itertools.count(round(clock() * 1e6))
+    def __init__(self) -> None:
+        self.stored: dict[bytes, Any] = {}
 
     def lookup(self, request: Any) -> Any:
         """Return the LookupResponse for a LookupRequest."""
@@ -57,17 +37,12 @@ class Entities:
         if request.read_options.WhichOneof("consistency_type") not in (None, "read_consistency"):
             raise Refusal(Status.UNIMPLEMENTED, "reading in a transaction or at a past time is not implemented")
         response = LOOKUP_RESPONSE()
-        response.read_time.CopyFrom(self._now())
         for key in request.keys:
             found = self.stored.get(_name(key, request.project_id))
             if found is None:
                 response.missing.add(entity=ENTITY(key=key))
-                continue
-            result = response.found.add()
-            result.entity.CopyFrom(found.entity)
-            result.version = found.version
-            result.create_time.CopyFrom(found.created)
-            result.update_time.CopyFrom(found.updated)
+            else:
+                response.found.add(entity=found)
         return response
 
     def commit(self, request: Any) -> Any:
@@ -81,10 +56,10 @@ class Entities:
             raise Refusal(Status.INVALID_ARGUMENT, "a commit without a transaction can write an entity only once")
         for mutation, name in changes:
             self._require_possible(mutation, name)
-        response, now = COMMIT_RESPONSE(), self._now()
-        response.commit_time.CopyFrom(now)
+        response = COMMIT_RESPONSE()
         for mutation, name in changes:
-            response.mutation_results.add(version=self._apply(mutation, name, now))
+            self._apply(mutation, name)
+            response.mutation_results.add()
         return response
 
     def _require_possible(self, mutation: Any, name: bytes) -> None:
@@ -94,26 +69,13 @@ class Entities:
         if operation == "update" and name not in self.stored:
             raise Refusal(Status.NOT_FOUND, "no entity to update")
 
-    def _apply(self, mutation: Any, name: bytes, now: Timestamp) -> int:
+    def _apply(self, mutation: Any, name: bytes) -> None:
         operation = mutation.WhichOneof("operation")
         if operation == "delete":
             self.stored.pop(name, None)
-            return next(self._versions)
-        entity = ENTITY()
-        entity.CopyFrom(getattr(mutation, operation))
-        before = self.stored.get(name)
-        if before is not None and before.entity == entity:
-            # a mutation without changes keeps the version (MutationResult.version in
-            # google/datastore/v1/datastore.proto)
-            return before.version
-        version = next(self._versions)
-        self.stored[name] = Stored(entity, version, before.created if before else now, now)
-        return version
-
-    def _now(self) -> Timestamp:
-        now = Timestamp()
-        now.FromMicroseconds(round(self.clock() * 1e6))
-        return now
+        else:
+            entity = self.stored[name] = ENTITY()
+            entity.CopyFrom(getattr(mutation, operation))
 
 
 def _target(mutation: Any, project: str) -> bytes:

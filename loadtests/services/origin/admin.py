@@ -6,26 +6,25 @@ import gzip
 from collections.abc import Iterable
 
 from loadtests.errors import UserError
-from loadtests.services.origin import loopback, recipes, replies
+from loadtests.services.origin import recipes, replies
 from loadtests.services.origin.content import require_room
 from loadtests.services.origin.counts import Counts
 from loadtests.services.origin.player import Player, Stocked
 from loadtests.services.origin.recipes import Recipe
 from loadtests.services.origin.replies import Reply
 
-QUERIES = ("status", "current_recipe", "routes", "routes_status", "current_count", "seconds")
+QUERIES = ("current_recipe", "current_count")
 COMMANDS = ("add_recipe", "restart")
 
 
 class Desk:
-    """Answer requests below /_admin/. ``port`` is the port of the origin."""
+    """Answer requests below /_admin/."""
 
-    def __init__(self, player: Player, counts: Counts, port: int) -> None:
+    def __init__(self, player: Player, counts: Counts) -> None:
         self.player = player
         self.counts = counts
-        self.port = port
 
-    async def answer(self, method: str, path: str, body: bytes) -> Reply:
+    def answer(self, method: str, path: str, body: bytes) -> Reply:
         """Answer a request for a path below /_admin/."""
         name = path.removeprefix(recipes.ADMIN)
         if name not in QUERIES + COMMANDS:
@@ -34,56 +33,31 @@ class Desk:
         if method not in allowed:
             return replies.text(405, f"{name} only allows {' or '.join(allowed)}")
         if name == "add_recipe":
-            return await self._add(body)
+            return self._add(body)
         if name == "restart":
             self.player.restart()
             self.counts.clear()
             return replies.text(200, "ok!")
-        return self._read(name)
+        return replies.as_json(200, self.player.written() if name == "current_recipe" else self.counts.totals())
 
-    async def _add(self, body: bytes) -> Reply:
+    def _add(self, body: bytes) -> Reply:
         try:
-            self.player.add(await stocked(recipes.read(body, "add_recipe"), self.port))
+            self.player.add(stocked(recipes.read(body, "add_recipe")))
         except UserError as error:
             return replies.text(400, str(error))
         return replies.as_json(201, self.player.written())
 
-    def _read(self, name: str) -> Reply:
-        if name == "current_recipe":
-            return replies.as_json(200, self.player.written())
-        if name == "current_count":
-            return replies.as_json(200, self.counts.totals())
-        if name == "seconds":
-            return replies.as_json(200, self.counts.seconds())
-        if name == "status":
-            return replies.text(200, "ok!")
-        routes = sorted(self.player.routes)
-        if name == "routes_status":
-            stages = {route: self.player.routes[route].stage for route in routes}
-            routes = [f"{route} {stage.status} {stage.distribution.describe()}" for route, stage in stages.items()]
-        return replies.text(200, "\n".join(routes))
 
-
-async def stocked(added: Iterable[Recipe], port: int) -> list[Stocked]:
-    """Return the recipes with their bodies, either generated or fetched from a URL.
+def stocked(added: Iterable[Recipe]) -> list[Stocked]:
+    """Return the recipes with their generated bodies.
 
     Raises:
-        UserError: If a body is too large or can't be fetched.
+        UserError: If the bodies are too large.
     """
     found: list[Stocked] = []
     for recipe in added:
         size = sum(len(one.body) for one in found)
         require_room(size + recipe.content.size)  # check the size before the body is generated
-        found.append(Stocked(recipe, await _body(recipe, port)))
-    return found
-
-
-async def _body(recipe: Recipe, port: int) -> bytes:
-    if recipe.origin is None:
         body = recipe.content.make(f"{recipe.seed} {recipe.route} content")
-    else:
-        try:
-            body = await loopback.fetched(recipe.origin, port)
-        except UserError as error:
-            raise UserError(f"the recipe of {recipe.route}: origin: {error}") from None
-    return gzip.compress(body, mtime=0) if recipe.gzip else body
+        found.append(Stocked(recipe, gzip.compress(body, mtime=0) if recipe.gzip else body))
+    return found

@@ -17,11 +17,11 @@ from loadtests import files
 from loadtests.errors import UserError, require_within
 from loadtests.services.origin.admin import Desk, stocked
 from loadtests.services.origin.counts import Counts
-from loadtests.services.origin.loopback import ADDRESS
 from loadtests.services.origin.player import Player
 from loadtests.services.origin.protocol import OriginConnection, Shared
 from loadtests.services.origin.recipes import Recipe
 
+ADDRESS = "127.0.0.1"
 BACKLOG = 4096
 MAX_OPEN_FILES = 2**20
 SPARE_FILES = 64  # the number of open files that aren't connections
@@ -74,13 +74,11 @@ async def listening(recipes: Sequence[Recipe], port: int = 0, most_open: int | N
         most_open = open_files() - SPARE_FILES
     with contextlib.closing(_bound(port)) as bound:
         port = bound.getsockname()[1]
-        # The port is needed to refuse a recipe whose body comes from this origin itself. The recipes' clock starts only
-        # after all bodies are available.
-        bodies = await stocked(recipes, port)
+        bodies = stocked(recipes)  # the recipes' clock starts only after all bodies are available
         player = Player()
         player.start(bodies)
         counts = Counts(player.clock)
-        shared = Shared(player, counts, Desk(player, counts, port), most_open)
+        shared = Shared(player, counts, Desk(player, counts), most_open)
         try:
             server = await asyncio.get_running_loop().create_server(
                 lambda: OriginConnection(shared), sock=bound, backlog=BACKLOG

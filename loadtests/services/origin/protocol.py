@@ -67,7 +67,6 @@ class OriginConnection(asyncio.Protocol):
         self._current: _Request | None = None  # the request that is being answered
         self._played: Played | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[None] | None = None
         self._due = 0.0
         self._counts = False  # whether the connection has had a request to a recipe
         self._broken = False
@@ -91,8 +90,6 @@ class OriginConnection(asyncio.Protocol):
         del self._parser  # breaks the reference cycle, so that the garbage collector has nothing to do
         if self._timer is not None:
             self._timer.cancel()
-        if self._task is not None:
-            self._task.cancel()
         if self._played is not None:
             self._over(self._played)
             self._shared.counts.left(self._played.fate)
@@ -169,7 +166,7 @@ class OriginConnection(asyncio.Protocol):
         if request.wrong:
             self._write(replies.text(request.wrong, _SAYS.get(request.wrong, f"Error {request.wrong}")))
         elif path.startswith(recipes.ADMIN):
-            self._task = self._loop.create_task(self._administer(request, path))
+            self._write(self._shared.desk.answer(request.method.decode("ascii"), path, request.body))
         else:
             self._play(path)
 
@@ -208,11 +205,6 @@ class OriginConnection(asyncio.Protocol):
     def _over(self, played: Played) -> None:
         if played.of is not None:
             played.of.end()
-
-    async def _administer(self, request: _Request, path: str) -> None:
-        self._write(await self._shared.desk.answer(request.method.decode("ascii"), path, request.body))
-        self._task = None
-        self._take_next()
 
     def _write(self, reply: Reply) -> None:
         request, self._current = self._current, None

@@ -15,7 +15,7 @@ from loadtests import files
 from loadtests.errors import UserError, quoted, unknown
 from loadtests.records import decode
 from loadtests.records.bounds import VAST
-from loadtests.services.origin import content, latencies, loopback
+from loadtests.services.origin import content, latencies
 from loadtests.services.origin.content import Content
 from loadtests.services.origin.latencies import Distribution, Drawn, Time
 
@@ -108,9 +108,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     random_content: Annotated[
         str | None, Meta(description='The size of a random body, instead of "body": "512b", "256kb", "2mb".')
     ] = None
-    origin: Annotated[
-        str | None, Meta(description='A URL on this machine\'s loopback interface, whose body replaces "body".')
-    ] = None
+    origin: Annotated[str | None, Meta(description="Must be null, because an origin never fetches a body.")] = None
     headers: Annotated[dict[HeaderName, HeaderValue], Meta(description="Headers of every answer.")] = {}
     limit: Annotated[
         Annotated[int, Meta(ge=1, le=VAST)] | None,
@@ -123,11 +121,11 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         if self.route.startswith(ADMIN):
             raise ValueError(f"route: is {quoted(self.route)}. Paths below {ADMIN} are for the admin interface")
-        bodies = [name for name in ("body", "random_content", "origin") if getattr(self, name) is not None]
-        if len(bodies) > 1:
-            raise ValueError(f"{' and '.join(bodies)} can't be combined. Use one of these keys")
-        for name in bodies:
-            _named(name, lambda: loopback.parse(self.origin) if self.origin is not None else self.content)
+        if self.origin is not None:
+            raise ValueError("origin: must be null, because an origin never fetches a body. Use body or random_content")
+        if self.body is not None and self.random_content is not None:
+            raise ValueError("body and random_content can't be combined. Use one of these keys")
+        _named("body" if self.random_content is None else "random_content", lambda: self.content)
         self._require_headers()
         if self.stages[0].at_s:
             raise ValueError("stages[1].at: is not 0. The first stage must start at 0")
@@ -145,7 +143,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @functools.cached_property
     def content(self) -> Content:
-        """The body of successful answers, or empty if it is fetched from an ``origin``."""
+        """The body of successful answers."""
         return content.of_size(self.random_content) if self.random_content else content.of_text(self.body or "")
 
     @functools.cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import http
+import http.client
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -26,7 +26,7 @@ def reply(
     status: int, body: bytes, headers: Iterable[tuple[str, str]] = (), closes: bool = False, kind: str = TEXT
 ) -> Reply:
     """Create an answer with these headers and a content length. ``kind`` is the default content type."""
-    lines = [f"HTTP/1.1 {status} {_phrase(status)}"]
+    lines = [f"HTTP/1.1 {status} {http.client.responses.get(status, '')}"]
     listed = list(headers)
     if status in _WITHOUT_BODY:
         body = b""
@@ -46,10 +46,3 @@ def text(status: int, words: str) -> Reply:
 def as_json(status: int, value: Any) -> Reply:
     """Create an answer with JSON."""
     return reply(status, json.dumps(value).encode(), [("content-type", "application/json")])
-
-
-def _phrase(status: int) -> str:
-    try:
-        return http.HTTPStatus(status).phrase
-    except ValueError:
-        return ""

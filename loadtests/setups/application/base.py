@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from loadtests import files, setups
 from loadtests.cleanup import program
@@ -22,6 +23,20 @@ from loadtests.workload.request import TICKET
 PREPARED_WITHIN_S = 600.0
 ENTRY = Path(__file__).with_name("entry")  # the benchmark's entry points, which servers find through PYTHONPATH
 ASYNCHRONOUS = "/async/"  # prefix of the paths of the sample project's asynchronous views
+
+
+class RemoteHost(Protocol):
+    """Another host that serves the sample project."""
+
+    def missing_for(self, setup: Setup) -> str | None:
+        """Return the software that the host lacks for the setup, or None if all software is installed."""
+
+    def prepare_sample(self) -> None:
+        """Run ``Application.prepare`` on the host.
+
+        Raises:
+            UserError: If the command fails.
+        """
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +64,8 @@ class Application:
         alone: Whether only one setup of the project can run at the same time.
         writes_settings: Whether the servers write their effective settings to a file (entry/with_settings.py).
         variants: The same project in other environments or checkouts, by ``Setup.variant``.
+        remote: The other host that serves the sample project, or None. The agent on that host finds the project's
+            directory and adds the environment variables.
     """
 
     directory: Path
@@ -71,10 +88,13 @@ class Application:
     alone: bool = False
     writes_settings: bool = False
     variants: Mapping[tuple[str, ...], Application] = dataclasses.field(default_factory=dict)
+    remote: RemoteHost | None = None
 
     @property
     def environment(self) -> dict[str, str]:
         """The environment variables that supervisor/conf.d uses, and the project's own variables."""
+        if self.remote:
+            return {}
         given = {
             "APP_DIR": str(self.directory),
             "WSGI_APP": self.wsgi,
@@ -112,7 +132,9 @@ class Application:
         return {**env, **(setup.deployed.environment if setup.deployed else {})}
 
     def obstacle(self, setup: Setup) -> str | None:
-        """Return why the setup can't serve the project on this machine, or None if it can."""
+        """Return why the setup can't serve the project on its host, or None if it can."""
+        if self.remote and setup.stack:
+            return f"the stack of {setup.stack} has known vulnerabilities and is only served on the local machine"
         served = self.served_by(setup)
         for variant in parse_environment(setup.variant):
             if why := setup.unfit(variant):
@@ -122,6 +144,8 @@ class Application:
             if (variant.folder or variant.file) and not self.own:
                 what = "another checkout" if variant.folder else "a deployed command"
                 return f"only your own project can have {what}. Pass the project's folder with --app"
+        if self.remote:
+            return self.remote.missing_for(setup)
         if setup.deployed and setup.hopless:
             return "hopless can't change a deployed command"
         if self.own and setup.answers:
@@ -154,7 +178,11 @@ class Application:
             return f"the project of {setup.stack or setup.name} answers only GET {' and GET '.join(setup.answers)}"
         asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
         all_demands = {*demands, *(["async-views"] if asynchronous else [])}
-        return self._no_websockets(setup) if self.own and WEBSOCKET in all_demands else setup.refuses(all_demands)
+        if self.own and WEBSOCKET in all_demands:
+            if setup.interface != "asgi":
+                return "it serves WSGI, which has no WebSockets"
+            return setup.refuses({WEBSOCKET}) if WEBSOCKET in setup.cannot else None
+        return setup.refuses(all_demands)
 
     def with_script(self, load: Load) -> Load:
         """Add the user's script to a load over the WebSockets of the user's project. Return other loads unchanged.
@@ -169,12 +197,6 @@ class Application:
         conversation = self.websocket.scripted(load.conversation)
         requests = self.addressed([self.websocket.request(self.host)])
         return dataclasses.replace(load, requests=requests, conversation=conversation)
-
-    def _no_websockets(self, setup: Setup) -> str | None:
-        """Return why the setup can't serve the user's WebSockets, or None if it can."""
-        if setup.interface != "asgi":
-            return "it serves WSGI, which has no WebSockets"
-        return setup.refuses({WEBSOCKET}) if WEBSOCKET in setup.cannot else None
 
     @property
     def forwarded(self) -> bool:
@@ -199,6 +221,9 @@ class Application:
         Raises:
             UserError: If the command fails. The message contains the reason.
         """
+        if self.remote:
+            self.remote.prepare_sample()
+            return
         other_folders = {one.directory: one for one in self.variants.values() if one.directory != self.directory}
         for other in other_folders.values():
             other.prepare()

@@ -19,10 +19,11 @@ import importlib.util
 import json
 import os
 import platform
+import re
 import runpy
 import sys
 import traceback
-from typing import Any, Iterator  # noqa: UP035 - the project's Python may be old
+from typing import Any
 
 LIFESPAN_S = 10.0
 LISTENS = "0A"  # the state LISTEN in /proc/net/tcp
@@ -33,11 +34,11 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
     """Load the project, and return its properties for the JSON object."""
     before, path = dict(os.environ), list(sys.path)
     given = dict(text.split("=", 1) for text in arguments)
-    named: dict[str, str] = {}  # the settings that each file names
+    files: dict[str, str] = {}
     application: Any = None
     if given.pop("manage", ""):
-        with _naming(named, "manage.py"):
-            _run_manage()
+        files["manage.py"] = "manage.py"
+        _run_manage()
         os.environ.update({name: before[name] for name in (MODULE, CLASS) if name in before})
         if MODULE not in os.environ:
             sys.exit("manage.py doesn't set a settings module. Name the module with --settings")
@@ -54,12 +55,12 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
     for interface in ("asgi", "wsgi"):
         if interface in given:
             module, _, name = given[interface].partition(":")
-            with _naming(named, f"{interface}.py"):
-                try:
-                    loaded = getattr(importlib.import_module(module), name or "application")
-                except AppRegistryNotReady:
-                    why = "doesn't call django.setup(), so a server can't import it. Pass the entry point with"
-                    sys.exit(f"{module} {why} --{interface}")
+            try:
+                loaded = getattr(importlib.import_module(module), name or "application")
+            except AppRegistryNotReady:
+                why = "doesn't call django.setup(), so a server can't import it. Pass the entry point with"
+                sys.exit(f"{module} {why} --{interface}")
+            files[f"{interface}.py"] = sys.modules[module].__file__ or ""
             application = application or loaded  # the ASGI application, if there is one
 
     if os.environ.get(CLASS):
@@ -81,11 +82,7 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
         "middleware": len(settings.MIDDLEWARE),
         "ssl_redirect": bool(settings.SECURE_SSL_REDIRECT),
         "session_cookie": settings.SESSION_COOKIE_NAME if "SessionMiddleware" in str(settings.MIDDLEWARE) else "",
-        "keeps_connections": any(
-            one.get("CONN_MAX_AGE") != 0 and "sqlite" not in one.get("ENGINE", "") and one.get("ENGINE")
-            for one in settings.DATABASES.values()
-        ),
-        "named": named,
+        "named": _named(files),
         "environment": added,
         "path": folders,
         "unapplied": _unapplied() if works == "answer" else 0,
@@ -94,28 +91,16 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
     }
 
 
-@contextlib.contextmanager
-def _naming(named: "dict[str, str]", file: str) -> "Iterator[None]":
-    """Record the settings that a file names while it runs, even if the environment names other settings."""
-    kind: Any = type(os.environ)
-    setdefault, set_item = kind.setdefault, kind.__setitem__
-    found: dict[str, str] = {}
-
-    def noting_setdefault(self: Any, name: str, value: Any = None) -> Any:
-        found.setdefault(name, value)
-        return setdefault(self, name, value)
-
-    def noting_set_item(self: Any, name: str, value: Any) -> None:
-        found[name] = value
-        set_item(self, name, value)
-
-    kind.setdefault, kind.__setitem__ = noting_setdefault, noting_set_item
-    try:
-        yield
-    finally:
-        kind.setdefault, kind.__setitem__ = setdefault, set_item
-    if found.get(MODULE):
-        named[file] = ".".join(filter(None, [found[MODULE], found.get(CLASS)]))
+def _named(files: "dict[str, str]") -> "dict[str, str]":
+    """Return the settings that each file names, even if the environment names other settings."""
+    found = {}
+    for label, path in files.items():
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        names = [re.search(rf"""{variable}["']\W+([\w.]+)["']""", text) for variable in (MODULE, CLASS)]
+        if names[0]:
+            found[label] = ".".join(name[1] for name in names if name)
+    return found
 
 
 class _Reached(BaseException):
@@ -231,10 +216,7 @@ def _entry_point(interface: str) -> "str | None":
     named = [getattr(settings, f"{name}_APPLICATION", None) or "" for name in (interface.upper(), "WSGI", "ASGI")]
     if named[0]:
         module, _, name = named[0].rpartition(".")
-        sibling = f"{module.rpartition('.')[0]}.asgi"
-        # Channels 1 and 2 recommended this name for runserver's module, which a server can't import.
-        is_routing = interface == "asgi" and module.endswith(".routing")
-        return f"{sibling}:application" if is_routing and _exists(sibling) else f"{module}:{name}"
+        return f"{module}:{name}"
     modules = [dotted.rpartition(".")[0] for dotted in named[1:]]
     for module in [*modules, os.environ.get(MODULE, ""), getattr(settings, "ROOT_URLCONF", "")]:
         package = module

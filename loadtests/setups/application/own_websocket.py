@@ -1,52 +1,35 @@
-"""Describe the WebSockets of the user's project: path, handshake and script. Run folders don't contain the secrets."""
+"""Describe the WebSockets of the user's project: path and script. Run folders don't contain the secrets."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loadtests.errors import UserError, quoted
+from loadtests.errors import UserError
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ROOM, SCRIPT, Script
 from loadtests.workload.secrets import HEADER, REPLACED, SECRET_OPTIONS, telling, without_accounts, without_named
 
-COOKIE = re.compile(r"[^\s=;,]+=[^\s;,]*")  # RFC 6265, 4.1.1
-NOT_KEPT = {option.removeprefix("--ws-") for option in SECRET_OPTIONS} - {HEADER}
-HANDSHAKES_OWN = "sec-websocket-"
+SUBPROTOCOL = "subprotocol"
 
 
 @dataclasses.dataclass(frozen=True)
 class OwnWebsocket:
-    """The WebSockets of the user's project.
-
-    Args:
-        path: The path of the handshake.
-        script: The messages to send and to expect.
-        headers: The headers of the handshake (``X-Token: abc``).
-        cookies: The cookies of the handshake (``sessionid=abc``).
+    """The WebSockets of the user's project: the path of the handshake, and the messages to send and to expect.
 
     Raises:
-        UserError: If a value isn't valid.
+        UserError: If the path isn't valid.
     """
 
     path: str
     script: Script
-    headers: tuple[str, ...] = ()
-    cookies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         try:
-            Request("handshake", path=self.path)
+            self.request(None)
         except UserError as error:
             raise UserError(f"--ws-path: {str(error).removeprefix('path: ')}") from None
-        if self.cookies and any(name.lower() == "cookie" for name, _ in self._pairs()):
-            raise UserError("--ws-header: the cookie is also in --ws-cookie. Leave one of them out")
-        for cookie in self.cookies:
-            if COOKIE.fullmatch(cookie) is None:  # not shown, because it may be a password
-                raise UserError("--ws-cookie: write a name and its value as a browser sends them: sessionid=abc")
-        self.request(None)
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> OwnWebsocket:
@@ -63,54 +46,33 @@ class OwnWebsocket:
             send=given["send"],
             first=tuple(given.get("first", ())),
             **{name: given[name] for name in ("match", "ready") if name in given},
-            subprotocols=tuple(given.get("subprotocol", ())),
+            subprotocols=tuple(given.get(SUBPROTOCOL, ())),
         )
-        return cls(given["path"], script, tuple(given.get("header", ())), tuple(given.get("cookie", ())))
+        return cls(given["path"], script)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the values for run.json, without the values of headers, cookies and subprotocols."""
+        """Return the values for run.json, without the subprotocols, because they can be tokens."""
         script = {field.name: getattr(self.script, field.name) for field in dataclasses.fields(Script)}
         subprotocols = script.pop("subprotocols")
-        kept = {
-            "path": self.path,
-            **script,
-            "header": self.headers,
-            "cookie": self.cookies,
-            "subprotocol": subprotocols,
-        }
+        kept = {"path": self.path, **script, "first": list(self.script.first)}
         values = {name: value for name, value in kept.items() if value and value != getattr(Script, name, None)}
-        for name in NOT_KEPT & values.keys():
-            values[name] = [without_value(one) for one in values[name]]
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return {**values, SUBPROTOCOL: [REPLACED] * len(subprotocols)} if subprotocols else values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> OwnWebsocket:
         """Create the description from values that ``to_dict`` has returned.
 
         Raises:
-            UserError: If the values lack a secret, because run.json doesn't contain secrets.
+            UserError: If the values lack a subprotocol, because run.json doesn't contain secrets.
         """
-        for name in sorted(NOT_KEPT):
-            if name in values:
-                kept = "whose value isn't in the run folder"
-                raise UserError(f"the run used --ws-{name}, {kept}. Start a new run")
+        if SUBPROTOCOL in values:
+            raise UserError("the run used --ws-subprotocol, whose value isn't in the run folder. Start a new run")
         return cls.parse(values)
 
     def request(self, host: str | None) -> Request:
-        """Return the request that opens a WebSocket, with the project's host if ``host`` is set.
-
-        Raises:
-            UserError: If a header isn't valid.
-        """
-        headers = self._pairs()
-        given = {name.lower() for name, _ in headers}
-        of_host = () if host is None else (("Host", host), ("Origin", f"http://{host}"))
-        cookies = (("Cookie", "; ".join(self.cookies)),) if self.cookies else ()
-        own = [(name, value) for name, value in of_host if name.lower() not in given]
-        try:
-            return Request(f"GET {self.path}", path=self.path, headers=(*own, *headers, *cookies))
-        except UserError as error:
-            raise UserError(f"--ws-header: {str(error).removeprefix('headers: ')}") from None
+        """Return the request that opens a WebSocket, with the project's host if ``host`` is set."""
+        headers = () if host is None else (("Host", host), ("Origin", f"http://{host}"))
+        return Request(f"GET {self.path}", path=self.path, headers=headers)
 
     def scripted(self, conversation: Conversation) -> Conversation:
         """Return the conversation with the user's script.
@@ -122,48 +84,25 @@ class OwnWebsocket:
             raise UserError(f"there are {conversation.rooms} rooms. Write {ROOM} instead of the name of a room")
         return dataclasses.replace(conversation, dialect=SCRIPT, prefix=self.path, script=self.script)
 
-    def _pairs(self) -> tuple[tuple[str, str], ...]:
-        pairs = header_pairs(self.headers, "--ws-header")
-        for name, _ in pairs:
-            if name.lower().startswith(HANDSHAKES_OWN):
-                own = quoted(name)
-                raise UserError(f"--ws-header: the handshake sets {own}. For a subprotocol, use --ws-subprotocol")
-        return pairs
 
-
-def header_pairs(headers: Sequence[str], option: str) -> tuple[tuple[str, str], ...]:
-    """Split headers such as ``X-Token: abc``.
-
-    Raises:
-        UserError: If a header has no colon. The message doesn't contain the header, because it may be a password.
-    """
-    parts = [header.partition(":") for header in headers]
-    if not all(colon for _, colon, _ in parts):
-        raise UserError(f"{option}: write a name, a colon and a value: 'X-Token: abc'")
-    return tuple((name.strip(), value.strip()) for name, _, value in parts)
-
-
-def without_value(text: str, option: str = "") -> str:
-    """Return a header or cookie without its value. For HEADER, keep a value whose name doesn't mark a secret."""
-    name, sign, _ = min((text.partition(sign) for sign in ":="), key=lambda parts: len(parts[0]))
-    if option == HEADER and sign and not telling(name):
-        return text
-    return f"{name}{sign}{REPLACED}" if sign else REPLACED
+def without_value(text: str) -> str:
+    """Return a header without its value if its name marks a secret."""
+    name, colon, _ = text.partition(":")
+    return f"{name}{colon}{REPLACED}" if telling(name) else text
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
     """Return a command line without secret values.
 
-    Secret values are headers, cookies, subprotocols, accounts in URLs, and values whose names mark a secret, such as
+    Secret values are headers, subprotocols, accounts in URLs, and values whose names mark a secret, such as
     ``TOKEN=...``.
     """
     kept: list[str] = []
     for argument in arguments:
-        option, equals, value = argument.partition("=")
-        if kept and kept[-1] in SECRET_OPTIONS:
-            kept.append(without_value(argument, kept[-1]))
-        elif equals and option in SECRET_OPTIONS:
-            kept.append(f"{option}={without_value(value, option)}")
-        else:
+        option, equals, value = argument.partition("=") if argument.startswith("--") else ("", "", argument)
+        name = option if equals else kept[-1] if kept else ""
+        if name not in SECRET_OPTIONS:
             kept.append(without_named(without_accounts(argument)))
+        else:
+            kept.append(f"{option}{equals}{without_value(value) if name == HEADER else REPLACED}")
     return kept

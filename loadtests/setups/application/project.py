@@ -19,22 +19,26 @@ from loadtests import files
 from loadtests.cleanup import program
 from loadtests.errors import UserError, place_of, reason_of
 from loadtests.formatting import plural, series
-from loadtests.records.decode import duration
-from loadtests.setups import SERVERS, Setup, deployed, environment, interpreters, require_knobs, without_servers
+from loadtests.setups import Setup, deployed, environment, interpreters, require_knobs, without_servers
 from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, entry_first, path_of, sample
-from loadtests.setups.application.own_websocket import OwnWebsocket, header_pairs, without_value
+from loadtests.setups.application.own_websocket import OwnWebsocket, without_value
 from loadtests.setups.application.progress import Announce, silent
+from loadtests.setups.knobs import SERVERS
 from loadtests.setups.variants import HOPLESS, Variant, parse_environment
 from loadtests.workload import Request
-from loadtests.workload.secrets import HEADER, REPLACED, without_accounts, without_named
+from loadtests.workload.request import header_pairs
+from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # names of virtual environments, next to manage.py or one folder above
 SETTINGS = "DJANGO_SETTINGS_MODULE"
 MARK = "of the project: "  # start of the line that introspect.py prints
 FACTS = ("python", "django", "debug", "settings", "middleware")  # keys of introspect.py's object that run.json contains
-LOAD_TIMEOUT = "2m"
+LOADS_WITHIN_S = 120.0  # time limit for loading the project, and for its first answer after a start
 PLAIN_ASGI = "plain_asgi:application"
+ENV_LINE = re.compile(
+    r"""\s*(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?:(["'])(?P<quoted>.*?)\2|(?P<plain>.*?))(?:\s+#.*)?\s*"""
+)
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 # Variables that configure supervisor/defaults.sh instead of the project.
 SETS_UP_SERVERS = {"PGBOUNCER", "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"}
@@ -54,7 +58,6 @@ class Options:
     host: str = ""
     header: Sequence[str] = ()
     ticket: str = ""
-    load_timeout: str = LOAD_TIMEOUT
     websocket: OwnWebsocket | None = None
 
     def __post_init__(self) -> None:
@@ -64,7 +67,7 @@ class Options:
         """Return the options for run.json, with absolute paths and without secrets."""
         values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
         kept = {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
-        kept |= {"header": [without_value(one, HEADER) for one in self.header]} if self.header else {}
+        kept |= {"header": [without_value(one) for one in self.header]} if self.header else {}
         texts = {"before": self.before, "ticket": self.ticket}
         kept |= {name: without_named(without_accounts(text)) for name, text in texts.items() if text}
         return kept if self.websocket is None else {**kept, "websocket": self.websocket.to_dict()}
@@ -185,8 +188,7 @@ def find(
     Raises:
         UserError: If a part of the project is missing or doesn't load.
     """
-    before, headers = _words(options.before), _headers(options.header)
-    within_s = _load_timeout(options.load_timeout)
+    before, headers = _words(options.before), header_pairs(options.header)
     directory = _directory(options.app)
     env = read_env_file(options.env_file) if options.env_file else {}
     if taken := sorted(env.keys() & SETS_UP_SERVERS):
@@ -211,7 +213,7 @@ def find(
     for interface, text in named.items():
         if text and not ENTRY_POINT.fullmatch(text):
             raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
-    load = functools.partial(_load, directory, within_s)
+    load = functools.partial(_load, directory)
     # the project may lack a database until its setup command has run and its services are running
     works = "check" if before or services else "answer"
     asked = {"manage": "run", **named, "works": works, "page": page, "host": options.host.partition(":")[0]}
@@ -240,10 +242,6 @@ def find(
     names = {**first["named"], **served["named"]}
     if entry_points["asgi"] == PLAIN_ASGI:
         names.pop("asgi.py", None)
-    if served["keeps_connections"] and "asgi" in loaded:
-        remarks.append(
-            "with CONN_MAX_AGE, connections pile up under ASGI (docs/choosing.rst). Watch the database's limit"
-        )
     others = series([f"{file} names {name}" for file, name in names.items() if name != facts["settings"]])
     remarks.insert(0, f"the settings are {facts['settings']}{others and f', but {others}'}")
     if served["ports"]:
@@ -259,7 +257,7 @@ def find(
             settings=settings,
             bin=servers.bin,
             health=page,
-            healthy_within_s=within_s,
+            healthy_within_s=LOADS_WITHIN_S,
             before=before,
             env=env,
             host=options.host or None,
@@ -308,15 +306,10 @@ def read_env_file(file: Path) -> dict[str, str]:
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        match = re.fullmatch(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*", line)
+        match = ENV_LINE.fullmatch(line)
         if match is None:
             raise UserError(f"{file}: line {number} is not NAME=value")
-        name, value = match.groups()
-        if quoted := re.fullmatch(r"""(["'])(.*?)\1(?:\s+#.*)?""", value):
-            value = quoted[2]
-        else:
-            value = re.sub(r"\s+#.*$", "", value)
-        found[name] = value
+        found[match["name"]] = match["quoted"] or match["plain"] or ""
     return found
 
 
@@ -325,20 +318,6 @@ def _words(command: str) -> tuple[str, ...]:
         return tuple(shlex.split(command))
     except ValueError as error:
         raise UserError(f"--setup-command {command}: {error}") from None
-
-
-def _headers(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    try:
-        return Request("header", path="/", headers=header_pairs(given, HEADER)).headers
-    except UserError as error:
-        raise UserError(f"{HEADER}: {str(error).removeprefix(f'{HEADER}: ').removeprefix('headers: ')}") from None
-
-
-def _load_timeout(text: str) -> float:
-    try:
-        return duration(text)
-    except UserError as error:
-        raise UserError(f"--load-timeout: {error}") from None
 
 
 def _directory(app: Path) -> Path:
@@ -375,7 +354,7 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
     ]
 
 
-def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, asked: dict[str, Any]) -> dict[str, Any]:
+def _load(directory: Path, env: dict[str, str], python: Path, asked: dict[str, Any]) -> dict[str, Any]:
     """Run introspect.py with this Python and the arguments ``asked``, and return the facts that it prints.
 
     End the processes that the project has started.
@@ -385,11 +364,9 @@ def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, a
     arguments = [f"{name}={text}" for name, text in asked.items() if text]
     inherited = without_servers(program.public_environment(os.environ))
     try:
-        ended = program.run([python, "-c", script, *arguments], within_s, directory, {**inherited, **env})
+        ended = program.run([python, "-c", script, *arguments], LOADS_WITHIN_S, directory, {**inherited, **env})
     except subprocess.TimeoutExpired:
-        raise UserError(
-            f"{directory}: the project did not load within {within_s:g} s. Set a longer limit, as in --load-timeout 5m"
-        ) from None
+        raise UserError(f"{directory}: the project did not load within {LOADS_WITHIN_S:g} s") from None
     if ended.status:
         place = place_of(ended.errors, directory)
         where = f" ({place})" if place else ""

@@ -39,12 +39,6 @@ def test_capacity_is_between_probed_rates():
     assert belief.spread < believing((900.0, clear(True))).spread
 
 
-def test_contradicting_probe_is_outvoted():
-    many = [(rate, clear(True)) for rate in (800.0, 850.0, 900.0)]
-    belief = believing((700.0, Judgement(Outcome.FAIL, "", clear=False)), *many, (1000.0, clear(False)))
-    assert 880 < belief.capacity < 1000
-
-
 def test_overload_shows_capacity_and_steepness():
     assert overloaded(answered=1000).capacity < overloaded(answered=1400).capacity < 1400
     assert overloaded(answered=1000).spread < believing().spread

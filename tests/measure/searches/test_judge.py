@@ -1,6 +1,5 @@
 import pytest
 
-from loadtests.analyse.overload import backlog_grows
 from loadtests.measure.searches.judge import Outcome, ProbeFigures, Tail, judge, lost
 from loadtests.plan.objective import OF_DELIVERIES, OF_STREAMS, Objective, parse
 from loadtests.records import Second
@@ -35,23 +34,17 @@ def second(sent, ok, errors=0, p50_ms=None, p99_ms=None):
         ("requests", {"p99": 40.0}, Outcome.PASS, "within", False),
         ("requests", {"p99": 51.0}, Outcome.FAIL, "p99 51.0 ms, at most 50 ms", False),
         ("requests", {"p99": 500.0}, Outcome.FAIL, "p99 500.0 ms", True),
-        ("requests", {"errors": 10}, Outcome.PASS, "within", True),
         ("requests", {"errors": 11}, Outcome.FAIL, "0.11% errors, at most 0.10%", False),
         ("requests", {"errors": 500}, Outcome.FAIL, "5.00% errors", True),
         ("requests", {"ok": 9_890}, Outcome.FAIL, "98.9% answered in time, required: 99%", False),
-        ("requests", {"ok": 5_000}, Outcome.FAIL, "50.0% answered", True),
         ("requests", {"backlog": range(20, 220, 20)}, Outcome.FAIL, "the backlog grew", False),
         ("requests", {"lost": "11 errors by second 1"}, Outcome.FAIL, "11 errors by second 1", False),
         ("requests", {"generator_limit": "no core left", "p99": 900.0}, Outcome.INVALID, "no core left", False),
-        ("requests", {"missing": 0.5}, Outcome.PASS, "within", True),  # this load has no deliveries
-        ("deliveries", {}, Outcome.PASS, "within", True),
         ("deliveries", {"p99": 120.0}, Outcome.FAIL, "lag p99 120.0 ms, at most 100 ms", False),
         ("deliveries", {"missing": 0.0001}, Outcome.PASS, "within", True),
         ("deliveries", {"missing": 0.0002}, Outcome.FAIL, "0.02% of the deliveries missing, at most 0.01%", False),
-        ("deliveries", {"missing": 0.5, "p99": 900.0}, Outcome.FAIL, "50.00% of the deliveries missing", True),
         ("deliveries", {"unconnected": 0.02}, Outcome.FAIL, "2.00% of the connections refused or lost", True),
         ("deliveries", {"behind": True}, Outcome.FAIL, "the backlog grew until the end", False),
-        ("streams", {"p99": 400.0}, Outcome.PASS, "within", False),
         ("streams", {"p99": 600.0}, Outcome.FAIL, "p99 600.0 ms, at most 500 ms", False),
         ("streams", {"delay_p99": 120.0}, Outcome.FAIL, "delay p99 120.0 ms, at most 100 ms", False),
         ("streams", {"unstreamed": 0.5}, Outcome.FAIL, "50.00% of the streams interrupted or without an event", True),
@@ -89,24 +82,6 @@ def test_every_limit_must_be_met():
     probe = ProbeFigures(100, 1000, 1000, 0, {"p50": 30.0, "p99": 40.0})
     assert judge(probe, parse("p99<50ms")).outcome is Outcome.PASS
     assert judge(probe, parse("p99<50ms, p50<20ms")).why == "p50 30.0 ms, at most 20 ms"
-
-
-def test_missing_percentile_is_an_error():
-    with pytest.raises(ValueError, match=r"contains no p99\.9, only p99"):
-        judge(measured(), parse("p99.9<50ms"))
-
-
-@pytest.mark.parametrize(
-    ("seconds", "grows"),
-    [
-        (timeline([5, 40, 10, 60, 5, 30, 50, 10, 20, 15]), False),  # the backlog varies
-        (timeline(range(0, 90, 9)), False),  # below a hundredth of the rate
-        (timeline(range(0, 110, 11)), True),
-        ([*timeline(range(0, 300, 30)), second(0, 200), second(0, 70)], True),  # the backlog shrinks after the load
-    ],
-)
-def test_backlog_growth_starts_at_one_percent(seconds, grows):
-    assert backlog_grows(seconds, rate=1000) == grows
 
 
 def test_hopeless_probe_stops_early():

@@ -56,14 +56,9 @@ def test_keys_configure_the_connections(keys, description):
     assert [one.closes for one in load.requests] == ["clients" in keys]
     assert (load.protocol, load.resumption) == (keys.get("protocol", "http"), keys.get("resumption", True))
     assert load.silent == keys.get("silent", 0)
-    assert test.exact_description == description
+    assert test.short_description == description
     assert kinds.from_record(as_json(test.record())) == test
     assert test.record().keys() - latency().record().keys() == keys.keys()
     assert test.same_as(latency()) == (keys == {})
     [other] = test.with_requests((Request("other"),)).requests
     assert other.closes == ("clients" in keys)
-
-
-def test_http2_closed_loop_shares_a_connection():
-    test = a_test("throughput", duration="1s", connections=8, protocol="http2")
-    assert test.condition == "with 8 requests at once over one connection"

@@ -4,8 +4,6 @@ from statistics import geometric_mean
 
 import pytest
 
-from loadtests.analyse.results import Results
-from loadtests.records.result import NOTHING
 from tests.fixtures.pages import summary
 from tests.fixtures.runs import FIVE
 from tests.report.changed import replaced
@@ -57,13 +55,6 @@ def test_failed_requests_include_unanswered_requests(build_run):
     fail = replaced(ok=lambda result: result.ok - 30, unfinished=10, errors={"status": 15, "timeout": 5})
     row = rows(build_run(change=fail))["daphne-redis", "latency"]
     assert (row["sent"], row["ok"], row["failed"]) == ("6000", "5940", "60")
-
-
-def test_loadtest_results_are_service_times(build_run):
-    times = {"response_time_ms": dict(NOTHING), "service_time_ms": {**NOTHING, "p50": 7.0}}
-    run = build_run(change=replaced(latency_of="service_time", **times))
-    assert float(rows(run)["gunicorn", "latency"]["p50_ms"]) == pytest.approx(7)
-    assert Results(run).latency("latency") == "service time"
 
 
 def test_unused_columns_are_omitted(build_run):

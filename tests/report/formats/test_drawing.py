@@ -7,9 +7,8 @@ import vl_convert
 
 from loadtests.analyse.results import Results
 from loadtests.report import page as pages
-from loadtests.report.charts.palette import BAND, DARK, KIND_COLOURS, NOISE, PAPER
+from loadtests.report.charts.palette import DARK
 from loadtests.report.formats import drawing, render
-from tests.fixtures.colours import contrast
 
 LABELS = ("gunicorn", "daphne")
 
@@ -38,18 +37,3 @@ def test_drawing_is_one_accessible_image(charts):
         assert "<style" not in inner
         assert inner == drawing.inlined(long, chart.alt, "a", LABELS)
         assert all(dark in style for light, dark in DARK.items() if light in painted)
-
-
-@pytest.mark.parametrize("theme", [lambda colour: colour, DARK.__getitem__], ids=["light", "dark"])
-def test_marks_contrast_with_bands(theme):
-    """Check the contrast with bands, which are three quarters opaque."""
-    for behind in (BAND, NOISE):
-        over, under = parts(theme(behind)), parts(theme(PAPER))
-        mixed = [round(0.75 * one + 0.25 * other) for one, other in zip(over, under, strict=True)]
-        for colour in KIND_COLOURS:
-            assert contrast(f"rgb{tuple(parts(theme(colour)))}", f"rgb{tuple(mixed)}") >= 3, (colour, behind)
-
-
-def parts(colour):
-    """Return the red, green and blue of ``#rrggbb``."""
-    return [int(colour[place : place + 2], 16) for place in (1, 3, 5)]

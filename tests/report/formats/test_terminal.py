@@ -6,7 +6,6 @@ import pytest
 from rich.console import Console
 
 from loadtests.report import reports
-from tests.report.changed import replaced
 
 
 def printed(run, **options):
@@ -26,17 +25,6 @@ def test_piped_output_is_plain(build_run):
     head = next(place for place, line in enumerate(lines) if line.split()[:3] == ["setup", "p50", "p90"])
     ends = {line.index(line.split()[2]) + len(line.split()[2]) for line in lines[head + 1 : head + 6]}
     assert len(ends) == 1  # the first column of figures is aligned to the right
-
-
-def test_failed_trials_are_named(build_run):
-    change = replaced("uvicorn", "latency", errors={"status": 30}, ok=2970)
-    run = build_run(lost=(("daphne", "latency", 1), ("daphne", "latency", 2)), change=change)
-    text = printed(run)
-    numbers = [f"{trial.number:04d}" for trial in run.trials() if trial.attempt == 1 and trial.flags]
-    assert "invalid: generator busy" in text
-    assert f"generator_busy: 4 trials invalid ({', '.join(numbers)})" in text
-    assert "Lower the rate & <try> again." in text
-    assert "60 (1.00%)" in text
 
 
 def test_narrow_terminal_shows_every_figure(build_run):

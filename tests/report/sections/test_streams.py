@@ -1,7 +1,6 @@
 """Test the table of streams: the streams' figures, interrupted streams, and the times of other requests."""
 
 import dataclasses
-import re
 
 import pytest
 
@@ -52,19 +51,6 @@ def test_streams_appear_next_to_other_requests(results):
     assert (loop["broken"], threads["broken"], loop["no event"], threads["no event"]) == ("10", "0", "0", "320")
     assert loop["p90, ms"] == "10.5"
     assert (loop["others failed"], threads["others failed"]) == ("0", "1,600")
-    # If a percentile wasn't reached, the other values determine the unit.
-    answers = [found.answer for found in page.findings]
-    assert any(re.search(r" ms[ ,].*gunicorn not reached\b(?! ms)", answer) for answer in answers), answers
-    assert not any("not reached ms" in answer for answer in answers)
-
-
-def test_thread_limit_appears_in_verdicts(results):
-    page = page_of(results)
-    [table] = section(page, "verdicts").tables
-    rows = {row[1].text: [field.text for field in row[2:4]] for row in table.rows if row[0].text == "uvicorn"}
-    assert set(rows) == {"events per second", "p99 delay of events", "p99 response time of other requests"}
-    assert rows["events per second"] == ["×4.41", "4.4× the throughput"]
-    assert any("events that all streams receive per second" in one.question.lower() for one in page.findings)
     known = {"first_event_p90_ms", "event_delay_p99_ms", "memory_kb_per_stream", "cpu_us_per_event"}
     assert known <= set(summary(results)[0])
 

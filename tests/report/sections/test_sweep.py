@@ -111,17 +111,6 @@ def test_each_measure_has_a_map(swept):
     assert "within noise of the best" in rows["2w-1t"]["text"]
 
 
-def test_similar_cells_have_similar_colours(swept):
-    found = swept(noise=0.01)
-    assert advised(found).startswith("4 workers × ")  # a slower cell isn't advised, even if it is cheap
-    rate, p99 = drawn(found, "sweep-throughput"), drawn(found, "sweep-latency")
-    one, four = rate["1w-1t"]["fill"], rate["4w-1t"]["fill"]
-    assert one != four
-    assert (p99["1w-1t"]["fill"], p99["4w-1t"]["fill"]) == (one, four)
-    alike = drawn(swept(name="c", noise=0.01, slower=dict.fromkeys(SLOWER, 1.0)), "sweep-throughput")
-    assert len({row["fill"] for row in alike.values()}) == 1
-
-
 def test_cell_without_valid_trial_is_empty(swept):
     found = swept(lost=tuple(("1w-1t", "throughput", block) for block in range(1, 7)))
     row = drawn(found, "sweep-throughput")["1w-1t"]
@@ -129,27 +118,14 @@ def test_cell_without_valid_trial_is_empty(swept):
     assert column(sweeps.section(found).tables[0], "requests per second")["1w-1t"].text == "–"
 
 
-@pytest.mark.parametrize(
-    ("knobs", "panels"),
-    [
-        ({"WORKERS": ("1", "2")}, [""]),
-        ({"WORKERS": ("1", "2"), "THREADS": ("4",)}, [""]),
-        ({"WORKERS": ("1", "2"), "THREADS": ("1", "2"), "BACKLOG": ("64", "128")}, ["BACKLOG=64", "BACKLOG=128"]),
-    ],
-)
-def test_third_knob_creates_panels(swept, knobs, panels):
+def test_third_knob_creates_panels(swept):
+    knobs = {"WORKERS": ("1", "2"), "THREADS": ("1", "2"), "BACKLOG": ("64", "128")}
     rows = drawn(swept(knobs), "sweep-throughput").values()
-    assert list(dict.fromkeys(row["panel"] for row in rows)) == panels
-    assert len(knobs) > 1 or {row["down"] for row in rows} == {""}
+    assert list(dict.fromkeys(row["panel"] for row in rows)) == ["BACKLOG=64", "BACKLOG=128"]
 
 
-@pytest.mark.parametrize("shape", [{"blocks": 0}, {"blocks": 1}, {"tests": ("capacity",)}])
+@pytest.mark.parametrize("shape", [{"blocks": 0}, {"tests": ("capacity",)}, {"knobs": {"WORKERS": ("1", "2")}}])
 def test_any_sweep_can_be_written(swept, shape):
     page = page_of(swept(**shape))
     assert page.sections[0].name == "sweep"
     rest.rst(page)
-
-
-def test_other_studies_lack_sweep_section(build_run):
-    found = Results(build_run())
-    assert (sweeps.section(found), sweeps.findings(found)) == (None, ())

@@ -34,31 +34,24 @@ def adding(recipe):
     return ("/_admin/add_recipe", "POST", "", recipe if isinstance(recipe, bytes) else json.dumps(recipe).encode())
 
 
-def test_status_pages_describe_recipes(answers):
-    asked = [(f"/_admin/{what}",) for what in ("status", "routes", "routes_status", "current_recipe")]
-    *found, (_, recipe) = answers([RECIPE, EVERYTHING], *asked)
-    assert found == [(200, "ok!"), (200, "/*\n/news"), (200, "/* 200 0\n/news 503 1000..1500")]
-    assert json.loads(recipe) == [RECIPE, EVERYTHING]
-
-
 def test_restart_removes_an_added_recipe(answers):
-    added, news, restarted, routes, counts = answers(
+    added, news, restarted, recipes, counts = answers(
         EVERYTHING,
         adding({**RECIPE, "stages": [{"at": 0, "status": 201}]}),
         ("/news",),
         ("/_admin/restart", "POST"),
-        ("/_admin/routes",),
+        ("/_admin/current_recipe",),
         ("/_admin/current_count",),
     )
     assert (added[0], [one.get("route") for one in json.loads(added[1])]) == (201, [None, "/news"])
-    assert (news, restarted, routes) == ((201, "fine"), (200, "ok!"), (200, "/*"))
+    assert (news, restarted, json.loads(recipes[1])) == ((201, "fine"), (200, "ok!"), [EVERYTHING])
     assert json.loads(counts[1])["total_requests"] == 0
 
 
 def test_missing_recipe_has_a_remedy(answers):
-    before, routes, recipes = answers(None, ("/news",), ("/_admin/routes",), ("/_admin/current_recipe",))
+    before, recipes = answers(None, ("/news",), ("/_admin/current_recipe",))
     assert before == (406, "there is no recipe for /news; POST a recipe to /_admin/add_recipe")
-    assert (routes, recipes) == ((200, ""), (200, "[]"))
+    assert recipes == (200, "[]")
 
 
 LARGE = [{"route": f"/{number}", "random_content": "40mb", "stages": [{"at": 0}]} for number in range(2)]
@@ -81,29 +74,25 @@ LONG = {"stages": [{"at": 0}], "body": "a" * MAX_RECIPE_BYTES}
     ids=["no JSON", "no recipe", "the second", "too much together", "long to read"],
 )
 def test_wrong_recipe_changes_nothing(answers, recipe, status, says):
-    wrong, routes = answers(RECIPE, adding(recipe), ("/_admin/routes",))
+    wrong, recipes = answers(RECIPE, adding(recipe), ("/_admin/current_recipe",))
     assert wrong[0] == status
     assert wrong[1].startswith(says)
     assert "\n" not in wrong[1]
-    assert routes == (200, "/news")
+    assert json.loads(recipes[1]) == [RECIPE]
 
 
 def test_unknown_or_wrong_requests_are_refused(answers):
     unknown, posted, gotten = answers(
-        EVERYTHING, ("/_admin/nothing",), ("/_admin/status", "POST"), ("/_admin/add_recipe",)
+        EVERYTHING, ("/_admin/nothing",), ("/_admin/current_count", "POST"), ("/_admin/add_recipe",)
     )
-    assert unknown == (
-        404,
-        "unknown. Allowed: status, current_recipe, routes, routes_status, current_count, seconds, add_recipe, restart",
-    )
-    assert (posted, gotten) == ((405, "status only allows GET or HEAD"), (405, "add_recipe only allows POST"))
+    assert unknown == (404, "unknown. Allowed: current_recipe, current_count, add_recipe, restart")
+    assert (posted, gotten) == ((405, "current_count only allows GET or HEAD"), (405, "add_recipe only allows POST"))
 
 
 def test_admin_requests_are_not_counted(answers):
-    counts, seconds = answers(EVERYTHING, ("/_admin/current_count",), ("/_admin/seconds",))
+    _, counts = answers(EVERYTHING, ("/_admin/current_recipe",), ("/_admin/current_count",))
     found = json.loads(counts[1])
     assert (found["total_requests"], found["connections_opened"], found["connections_open"]) == (0, 0, 0)
-    assert json.loads(seconds[1]) == []
 
 
 PAGES = [
@@ -124,16 +113,16 @@ def test_web_page_has_no_access(answers, header):
         ("/_admin/add_recipe", "POST", header, json.dumps(RECIPE).encode()),
         ("/_admin/current_recipe", "GET", header),
     ]
-    others = [("/_admin/routes",), ("/", "GET", header), ("/_admin/current_count",)]
-    _, *found, routes, played, counts = answers(EVERYTHING, ("/",), *refused, *others)
+    others = [("/_admin/current_recipe",), ("/", "GET", header), ("/_admin/current_count",)]
+    _, *found, recipes, played, counts = answers(EVERYTHING, ("/",), *refused, *others)
     assert [(status, text[:19]) for status, text in found] == [(403, "the admin interface")] * 3
-    assert (routes[1], played[0], json.loads(counts[1])["total_requests"]) == ("/*", 200, 2)
+    assert (json.loads(recipes[1]), played[0], json.loads(counts[1])["total_requests"]) == ([EVERYTHING], 200, 2)
 
 
 @pytest.mark.parametrize("host", ["localhost:8100", "LocalHost", "127.0.0.1:8100"])
 def test_browser_address_bar_has_access(answers, host):
     header = f"Host: {host}\r\nSec-Fetch-Site: none\r\n"
-    assert answers(EVERYTHING, ("/_admin/status", "GET", header)) == [(200, "ok!")]
+    assert answers(EVERYTHING, ("/_admin/restart", "GET", header)) == [(200, "ok!")]
 
 
 def test_admin_interface_is_documented():

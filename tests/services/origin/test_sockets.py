@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from tests.fixtures.origins import origin
-
 OK = {"body": "fine", "stages": [{"at": 0}]}
 
 
@@ -182,59 +180,3 @@ def test_excess_connections_are_closed(play):
 
     counts = play(OK, talk, most_open=1)
     assert (counts["connections_refused"], counts["connections_opened"]) == (1, 1)
-
-
-def test_body_is_fetched_from_address(play):
-    async def talk(there):
-        passes_on = {"origin": f"{there.url}/there?a=b", "stages": [{"at": 0, "status": 203}]}
-        async with origin(passes_on) as here:
-            answers = [await here.ask(path) for path in ("/", "/other")]
-        return answers, await there.counts()
-
-    answers, counts = play({"route": "/there", **OK}, talk)
-    assert [(status, body) for status, _, body in answers] == [(203, b"fine")] * 2
-    assert counts["total_requests"] == 1
-
-
-def passed_on(url):
-    """Return a request that adds a recipe whose body is fetched from this URL."""
-    body = json.dumps({"origin": url, "stages": [{"at": 0}]}).encode()
-    return {"path": "/_admin/add_recipe", "method": "POST", "body": body}
-
-
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        (b"", "whose answer is incomplete"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfine", "whose answer is incomplete"),
-        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "which answers with status 404 instead of 200"),
-        (b"SSH-2.0-OpenSSH\r\n", "whose answer is incomplete or not HTTP"),
-        (None, "which cannot be reached"),
-    ],
-)
-def test_failing_body_address_is_refused(play, unused_port, answer, says):
-    async def talk(origin):
-        async def strange(reader, writer):
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(answer)
-            writer.close()
-
-        server = await asyncio.start_server(strange, "127.0.0.1", unused_port) if answer is not None else None
-        found = await origin.ask(**passed_on(f"http://127.0.0.1:{unused_port}/"))
-        if server is not None:
-            server.close()
-        return found
-
-    status, _, words = play(None, talk)
-    assert status == 400
-    assert says in words.decode()
-
-
-@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
-def test_origin_does_not_fetch_from_itself(play, name):
-    async def talk(origin):
-        return await origin.ask(**passed_on(f"http://{name}:{origin.port}/x"))
-
-    status, _, words = play(OK, talk)
-    assert status == 400
-    assert f"must not be an address of this origin, but is http://{name}:" in words.decode()

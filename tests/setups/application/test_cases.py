@@ -75,12 +75,10 @@ def test_exported_settings_are_used(small, monkeypatch):
     assert found.application.environment["PYTHONPATH"].startswith(f"{folder}/src")
 
 
-def test_sibling_entry_point_is_used(small):
+def test_entry_point_without_setup_is_refused(small):
     routing = "from django.contrib.auth.models import User\napplication = None\n"
     named = 'ASGI_APPLICATION = "site1.routing.application"\n'
     folder = small(settings=named, files={"site1/routing.py": routing})
-    assert find(Options(folder), []).application.asgi == "site1.asgi:application"
-    (folder / "site1" / "asgi.py").unlink()
     says = "site1.routing doesn't call django.setup(), so a server can't import it. Pass the entry point with --asgi"
     assert says in fails(folder)
     assert find(Options(folder), setups.find(["gunicorn"])).application.wsgi  # which needs no ASGI application
@@ -92,12 +90,6 @@ def test_named_entry_point_is_kept(small, interface):
     folder = small(settings=named, files={f"site1/{interface}_prod.py": f"from site1.{interface} import application\n"})
     application = find(Options(folder), []).application
     assert getattr(application, interface) == f"site1.{interface}_prod:application"
-
-
-def test_kept_database_connections_have_a_note(small):
-    database = {"ENGINE": "django.db.backends.postgresql", "NAME": "a", "HOST": "127.0.0.1", "PORT": 1}
-    folder = small(settings=f'DATABASES["other"] = {database | {"CONN_MAX_AGE": 600}}\n')
-    assert any("connections pile up under ASGI" in remark for remark in find(Options(folder), []).remarks)
 
 
 def test_command_must_start_near_the_project(small, tmp_path):
@@ -118,30 +110,16 @@ def test_manage_py_may_read_settings_file(small):
     found = find(Options(folder), [])
     assert found.facts["settings"] == "site1.prod"
     assert found.application.environment["TOKEN"] == "x"
-    assert find(Options(folder, settings="site1.settings"), []).remarks[0] == (
-        "the settings are site1.settings, but manage.py names site1.prod"
-    )
 
 
-@pytest.mark.parametrize("exported", ["Prod", ""])
-def test_settings_classes_are_supported(small, monkeypatch, exported):
+def test_settings_classes_are_supported(small):
     entries = {f"site1/{one}.py": installed(one, "Prod") for one in ("wsgi", "asgi")}
     line = f"{NAMED_CLASS}; from configurations import importer; importer.install()"
     folder = small(settings=CLASSES, named=line, files={**CONFIGURATIONS, **entries})
-    if exported:
-        monkeypatch.setenv("DJANGO_CONFIGURATION", exported)
     found = find(Options(folder), [])
-    served, other = (
-        ("Prod", "manage.py names site1.settings.Dev")
-        if exported
-        else (
-            "Dev",
-            "asgi.py names site1.settings.Prod and wsgi.py names site1.settings.Prod",
-        )
-    )
-    assert found.facts["settings"] == f"site1.settings.{served}"
-    assert found.remarks[0] == f"the settings are site1.settings.{served}, but {other}"
-    assert exported or found.application.environment["DJANGO_CONFIGURATION"] == "Dev"
+    other = "asgi.py names site1.settings.Prod and wsgi.py names site1.settings.Prod"
+    assert found.remarks[0] == f"the settings are site1.settings.Dev, but {other}"
+    assert found.application.environment["DJANGO_CONFIGURATION"] == "Dev"
 
 
 NAMED_CLASS = (
@@ -159,7 +137,7 @@ def test_entry_point_next_to_manage_works(small):
 
 def test_endless_thread_is_tolerated(small):
     code = "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()"
-    assert find(Options(small(code=code), load_timeout="30s"), []).application.own
+    assert find(Options(small(code=code)), []).application.own
 
 
 def test_port_opened_at_import_is_named(small):

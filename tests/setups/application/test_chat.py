@@ -71,9 +71,12 @@ def study(tmp_path):
 
 def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
     folder = tmp_path / "run"
-    secrets = ("--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame", "--ws-subprotocol", "hunter2")
-    given = ("--app", guarded, "--output", folder, "--ignore-busy", *JOINING, *TALKING, *secrets)
-    _, printed, errors = command("run", study, *given)
+    headers = ("--header", "Cookie: sessionid=hunter2", "--header", "X-Token: opensesame")
+    (tmp_path / "site.env").write_text("DB_PASSWORD=hunter2\nMY_FLAG=hunter2")
+    project = ("--app", guarded, "--env-file", tmp_path / "site.env", "--setup-command", "env API_TOKEN=hunter2 true")
+    given = (*project, "--output", folder, "--ignore-busy", *JOINING, *TALKING, *headers)
+    _, printed, errors = command("run", study, *given, "--ws-subprotocol", "hunter2")
+    assert "hunter2" not in printed + errors
     assert "gunicorn" in printed, errors  # gunicorn is left out, because it doesn't support WebSockets
     made = [json.loads(file.read_text(encoding="utf-8")) for file in (folder / "trials").glob("*.json")]
     trials = {(trial["setup"], trial["test"]): trial for trial in made}
@@ -84,15 +87,15 @@ def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
         expected = 20 if test == "echo" else 10 * 3
         assert (found["expected"], found["missing"], found["duplicate"], found["stray"]) == (expected, 0, 0, 0)
     about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    assert about["application"]["options"]["websocket"]["cookie"] == ["sessionid=REPLACED"]
-    assert "--ws-cookie sessionid=REPLACED" in about["command"]
+    assert about["application"]["options"]["websocket"]["subprotocol"] == ["REPLACED"]
+    assert "--header Cookie:REPLACED" in about["command"].replace("'", "")
     for file in folder.rglob("*"):
         if file.is_file():
             assert not any(secret in file.read_bytes() for secret in (b"hunter2", b"opensesame")), file
     assert "WebSockets were tested at /ws/chat/" in (folder / "report.html").read_text(encoding="utf-8")
     code, _, errors = command("run", "--resume", folder)
     assert code == 1
-    assert "the run used --ws-cookie, whose value isn't in the run folder. Start a new run" in errors
+    assert "the run used --ws-subprotocol, whose value isn't in the run folder. Start a new run" in errors
 
 
 @pytest.mark.parametrize(
@@ -100,12 +103,12 @@ def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
     [
         pytest.param(
             ("--ws-first", '{"hello": "$ROOM"}', *TALKING),
-            "test echo: /ws/chat/: no message with 'contract",
+            "test echo: /ws/chat/: echo: 2 of 2 messages were not answered within 5 s",
             marks=pytest.mark.exhaustive,  # slow, because the test waits for a timeout
         ),
         ((), "test echo: it uses WebSockets. Add --ws-path and --ws-send"),
         (TALKING[:2], "--ws-path also needs --ws-send"),
-        ((*TALKING, "--ws-cookie", "hunter2"), "--ws-cookie: write a name and its value as a browser sends them"),
+        ((*TALKING, "--header", "hunter2"), "--header: write a name, a colon and a value"),
     ],
 )
 def test_broken_chat_is_reported_early(refused, study, chat, tmp_path, nothing_is_left, arguments, says):

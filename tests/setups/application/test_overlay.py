@@ -139,13 +139,6 @@ def test_incompatible_server_is_omitted(project, index):
     assert "daphne" in setups.missing(daphne, made.bin)
 
 
-def test_setup_requirements_are_pinned():
-    wanted = " ".join(overlay.requirements(setups.find(["uvicorn"])))
-    assert "uvicorn==" in wanted
-    assert "uvloop==" in wanted
-    assert "numpy" not in wanted
-
-
 def test_environment_next_to_project_is_found(project, mysite):
     site = shutil.copytree(mysite, project.folder.parent, dirs_exist_ok=True)
     (project.folder / "lib" / "unused").mkdir()
@@ -166,19 +159,6 @@ def test_failed_installation_is_retried(project, index):
     assert not again.left_out
     assert (again.bin / "gunicorn").exists()
     assert served_from_here.exists()
-
-
-def test_hopless_needs_a_recent_django(project, index, monkeypatch):
-    wheel = index("hopless", "0.1", needs="Django>=5.2")
-    monkeypatch.setattr(overlay, "HOPLESS_HERE", f"hopless @ {wheel.as_uri()}")
-    project.has("Django", "4.2")
-    [left_out] = project.overlay_with("hopless", "uvicorn").left_out
-    assert left_out.startswith("hopless was left out: ")
-    shutil.rmtree(project.packages / "Django-4.2.dist-info")
-    project.has("Django", "5.2")
-    made = project.overlay_with("hopless", "uvicorn")
-    assert made.left_out == ()
-    assert says(made.bin / "python", "-c", "import hopless; print(hopless.version)") == "0.1"
 
 
 def test_variant_replaces_all_package_versions(project, index):

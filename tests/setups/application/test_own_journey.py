@@ -51,15 +51,10 @@ from django.contrib import admin
 from django.http import HttpResponse
 from django.urls import path
 
-def limited(request):
-    with open("requests", "a+") as file:
-        file.write("x")
-        return HttpResponse(status=200 if file.tell() <= 5 else 429)
-
 def environment(request):
     return HttpResponse(",".join(name for name in os.environ if name.startswith("JOURNEY_")) or "none")
 
-urlpatterns = [path("admin/", admin.site.urls), path("environment/", environment), path("limited/", limited)]
+urlpatterns = [path("admin/", admin.site.urls), path("environment/", environment)]
 """
 PRODUCTION = """
 from mysite.settings import *
@@ -151,12 +146,6 @@ def test_accounts_log_in_for_check(command, site, tmp_path):
     code, printed, errors = command(*checked, "--login-accounts", wrong)
     assert (code, "gunicorn: users can't log in: POST /admin/login/: ada was refused" in errors) == (1, True)
     assert "hunter" not in printed + errors
-
-
-def test_rate_limit_is_explained(command, site):
-    code, printed, _ = command("check", "gunicorn", "uvicorn", "--app", site[0], "--path", "/limited/")
-    assert code == 1
-    assert "answered 429 text/html; charset=utf-8 b'' after 200. Switch off the application's rate limit" in printed
 
 
 def test_cookie_logs_users_in(cli, run, site):

@@ -9,9 +9,9 @@ import dataclasses
 from collections.abc import Iterator
 
 from loadtests.analyse.results import Results
-from loadtests.plan.kinds import Kind, Test, known
+from loadtests.plan.kinds import Test, known
 from loadtests.report import points, tables
-from loadtests.report.sections.database_connections import connections, over_time
+from loadtests.report.sections.database_connections import connections
 from loadtests.report.sections.deliveries import deliveries
 from loadtests.report.sections.handshakes import handshakes
 from loadtests.report.sections.kinds import (
@@ -35,13 +35,12 @@ ADDITIONS: dict[str, Additions] = {
     "recovery": recovery.ADDITIONS,
     "deployment": deployment.ADDITIONS,
     "stream": stream.ADDITIONS,
-    "stream-capacity": stream.OF_CAPACITY,
+    "stream-capacity": dataclasses.replace(capacity.ADDITIONS, charts=NOTHING.charts),
     "connect": latency.PERCENTILES,
     "connect-capacity": capacity.ADDITIONS,
     "echo": latency.PERCENTILES,
     "echo-throughput": throughput.ADDITIONS,
     "echo-capacity": capacity.ADDITIONS,
-    "broadcast": latency.CEILINGS,
     "broadcast-capacity": capacity.ADDITIONS,
     "idle": idle.ADDITIONS,
     "journey": journey.ADDITIONS,
@@ -57,8 +56,8 @@ def sections(results: Results) -> Iterator[Section]:
             yield _section(results, kind, tests)
 
 
-def _section(results: Results, kind: Kind, tests: list[Test]) -> Section:
-    more = ADDITIONS.get(kind.name, NOTHING)
+def _section(results: Results, kind: type[Test], tests: list[Test]) -> Section:
+    more = ADDITIONS.get(kind.tag, NOTHING)
     further = [
         table
         for test in tests
@@ -66,11 +65,11 @@ def _section(results: Results, kind: Kind, tests: list[Test]) -> Section:
         for table in found(results, test)
     ]
     return Section(
-        kind.name,
+        kind.tag,
         kind.heading,
         (kind.about,),
         (*(_figures(results, test, more) for test in tests), *further),
-        tuple(chart for test in tests for chart in (*over_time(results, test), *more.charts(results, test))),
+        tuple(chart for test in tests for chart in more.charts(results, test)),
     )
 
 
@@ -79,7 +78,7 @@ def _figures(results: Results, test: Test, more: Additions) -> Table:
     return tables.measured(
         results,
         test,
-        f"{test.kind}-{test.name}",
+        f"{test.tag}-{test.name}",
         test.kind.caption.format(latency=results.latency(test.name).capitalize(), what=what),
         test.columns,
         dataclasses.replace(more, optional=test.kind.optional),

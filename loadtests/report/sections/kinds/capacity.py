@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from statistics import median
@@ -12,69 +11,33 @@ from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import DASH, figure, interval, number, plural, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles import knowable
-from loadtests.records import ProbeRecord
+from loadtests.plan.trial_count import TrialCount
+from loadtests.records import ProbeRecord, Trial
 from loadtests.report import tables
-from loadtests.report.charts import capacity
+from loadtests.report.charts import curves
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow, valid_blocks, whisker_note, whiskers, why_unknown
 from loadtests.report.tables import Additions
-from loadtests.report.view import Field, Table
+from loadtests.report.view import Field
 
-LIMITS = {
-    "server": "server",
-    "generator": "generator",
-    "max_rate": "highest rate allowed",
-    "probes": "probes",
-    "time": "time",
-}
 STEP = 1.05  # probes of different blocks are drawn as one point if their rates differ by at most 5%
 # A curve ends at this multiple of the highest rate that passed, because probes at higher rates measure the backlog.
 BEYOND = 1.1
-LIMITED = {
-    "generator": "the generator's limit",
-    "max_rate": "the highest rate allowed",
-    "probes": "not settled",
-    "time": "not settled",
-}
 
 
 def _limited_by(cell: Cell) -> Field:
-    limits = Counter(trial.capacity.limited_by for trial in cell.valid if trial.capacity)
-    if not limits:
-        return tables.unknown()
-    if len(limits) == 1:
-        return Field(LIMITS[next(iter(limits))], tone="" if "server" in limits else "bad")
-    return Field(", ".join(f"{LIMITS[limit]} {count}" for limit, count in sorted(limits.items())), tone="bad")
+    """Return a field with the limits of a setup's searches, and the outcome if the server was not the limit."""
+    searches = [trial.capacity for trial in cell.valid if trial.capacity]
+    limits = dict.fromkeys(search.limited_by.replace("_", " ") for search in searches)
+    others = [search.sentence for search in searches if search.limited_by != "server"]
+    if not others:
+        return Field(series(list(limits))) if limits else tables.unknown()
+    return Field(series(list(limits)), others[-1], series(list(limits)), "bad")
 
 
-def _probes(cell: Cell) -> Field:
-    searches = [trial.capacity.probes for trial in cell.valid if trial.capacity]
-    counts = sorted(map(len, searches))
-    invalid = sum(probe.outcome == "invalid" for probes in searches for probe in probes)
-    if not counts:
-        return tables.unknown()
-    detail = f"{invalid} invalid in all" if invalid else ""
-    return Field(str(counts[len(counts) // 2]), detail)
-
-
-def _unsettled(results: Results, test: Test) -> Iterator[Table]:
-    """Yield a table of the searches that didn't find the server's capacity."""
-    trials = [
-        trial for label in results.labels for trial in results.cells[label, test.name].valid if test.why_unknown(trial)
-    ]
-    if trials:
-        yield tables.listed(
-            f"unsettled-{test.name}",
-            f"{plural(len(trials), 'search', 'searches')} that didn't find the server's capacity",
-            trials,
-            {
-                "setup": lambda trial: trial.label,
-                "block": lambda trial: str(trial.block),
-                "what was found": test.why_unknown,
-            },
-            layout=tables.Layout(words=("block", "what was found"), only_on_pages=True),
-        )
+def _number_of_probes(trial: Trial) -> float | None:
+    return len(trial.capacity.probes) if trial.capacity else None
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
@@ -91,12 +54,15 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
     yield Chart(
         f"capacity-{test.name}",
         f"{time.capitalize()} against rate, up to the knee, and each setup's capacity {test.condition}. "
-        "A point is the median of the probes near a rate. Hollow points exceed the objective, and large points are "
-        f"capacities.{whisker_note(marks)}",
+        "A point is the median of the probes near a rate. Hollow points exceed the objective."
+        f"{whisker_note(marks)}",
         f"Capacity in {counts} per second, {test.description}: {series(capacities)}.",
         partial(
-            capacity.spec,
-            capacity.Curves(rows, marks, limits, time, counts),
+            curves.capacity,
+            rows,
+            marks,
+            limits,
+            (time, f"{counts} per second"),
             looks(results.labels),
             f"{time.capitalize()} against rate, and capacity",
             [f"{test.short_description} {test.condition}; {span(valid_blocks(results, test), 'block')}, {test.engine}"],
@@ -134,7 +100,7 @@ def _point(label: str, key: str, together: list[ProbeRecord], test: Test) -> Cha
     passed = sum(probe.outcome == "pass" for probe in together)
     return {
         "label": label,
-        "percentile": key,
+        "panel": key,
         "rate": rate,
         "value": time,
         "passed": 2 * passed >= len(together),
@@ -148,8 +114,7 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
     estimate = results.estimate(label, test.name, test.decisive.name)
     if estimate is None:
         searches = [trial.capacity for trial in results.cells[label, test.name].valid if trial.capacity]
-        ends = dict.fromkeys(LIMITED.get(search.limited_by, "no rate") for search in searches)
-        why = series(list(ends)) if searches else why_unknown(results, label, test, test.decisive)
+        why = "no rate passed" if searches else why_unknown(results, label, test, test.decisive)
         return {"label": label, "note": why or DASH, "within": "", "text": f"{label}: capacity: {why}"}
     within = f" ({text})" if (text := interval(estimate)) else ""
     row = {
@@ -163,8 +128,11 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
 
 
 ADDITIONS = Additions(
-    columns={"limited by": _limited_by, "probes": _probes, "trials": tables.trials},
+    columns={
+        "limited by": _limited_by,
+        **tables.counts([TrialCount("probes", "probes", _number_of_probes)]),
+        "trials": tables.trials,
+    },
     note=f"{tables.MEAN} Probes: the median number in a search.",
-    tables=_unsettled,
     charts=charts,
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from loadtests.plan.kinds.deployment import COUNTED
-from loadtests.report import leading_counts, tables
+from loadtests.report import tables
 from loadtests.report.tables import Additions
 
 ADDITIONS = Additions(
-    columns={**leading_counts.columns(COUNTED), "trials": tables.trials},
+    columns={**tables.counts(COUNTED), "trials": tables.trials},
     note=f"{tables.MEAN} Lost: the sum over valid trials, by kind and by the kind of client. Seconds: the median.",
 )

@@ -6,7 +6,6 @@ The tables of journeys are from the probe that confirmed the capacity.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 
 from loadtests.analyse.results import Results
 from loadtests.formatting import number, per_second
@@ -21,9 +20,8 @@ OUTCOMES = {"pass": "within", "fail": "not within", "invalid": "invalid"}
 
 
 def _tables(results: Results, test: Test) -> Iterator[Table]:
-    yield from chain(
-        capacity.ADDITIONS.tables(results, test), _way(results, test), journey.ADDITIONS.tables(results, test)
-    )
+    yield from _way(results, test)
+    yield from journey.ADDITIONS.tables(results, test)
 
 
 def _way(results: Results, test: Test) -> Iterator[Table]:

@@ -9,7 +9,7 @@ from statistics import median
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number, series, span
 from loadtests.plan.kinds import Test
-from loadtests.report.charts import lines
+from loadtests.report.charts import curves
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow, valid_blocks
@@ -37,7 +37,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
         f"{many.capitalize()} per second over {test.pace.seconds:g} seconds, {test.description}. Lowest to highest "
         f"second: {series(texts)}.",
         partial(
-            lines.over_time,
+            curves.over_time,
             rows,
             looks(results.labels),
             test.pace.seconds,

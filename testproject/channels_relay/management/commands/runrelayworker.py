@@ -4,7 +4,6 @@ from typing import Any
 
 from channels.layers import get_channel_layer
 from django.core.management.base import BaseCommand, CommandError
-from django.utils.module_loading import import_string
 
 from channels_relay.options import options
 from channels_relay.worker import RelayHandler, RelayWorker
@@ -21,9 +20,7 @@ class Command(BaseCommand):
         layer = get_channel_layer(relay_options.layer)
         if layer is None:
             raise CommandError(f"CHANNEL_LAYERS has no layer {relay_options.layer!r}.")
-        path = relay_options.application
-        application = import_string(path) if path else RelayHandler()
-        asyncio.run(work(RelayWorker(application, layer, relay_options)))
+        asyncio.run(work(RelayWorker(RelayHandler(), layer, relay_options)))
 
 
 async def work(worker: RelayWorker) -> None:
