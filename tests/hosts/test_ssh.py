@@ -87,7 +87,7 @@ def test_run_records_its_hosts(measured, machines, folder):
     uncharged = {row["role"] for row in trial["processes"] if not row["charged"]}
     assert "agent" in uncharged
     assert {row["role"] for row in trial["processes"] if row["charged"]} == {"web"}
-    assert f"The servers ran on {machines.where}" in (folder / "report.html").read_text()
+    assert f"Servers on {machines.where} (" in (folder / "report.html").read_text()
 
 
 def test_interrupted_remote_run_can_resume(away, at_hand, machines, begun, folder):
