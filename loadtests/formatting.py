@@ -206,14 +206,11 @@ def series(parts: Sequence[str], most: int | None = None) -> str:
 def flat(values: Any, prefix: str = "") -> list[tuple[str, str]]:
     """Flatten a nested dictionary into rows: ``{"cpu": {"cores": 2}}`` becomes ``[("cpu cores", "2")]``."""
     if isinstance(values, dict):
-        rows = [flat(value, f"{prefix} {_worded(key)}".strip()) for key, value in values.items()]
+        # Names with dots are foreign, such as ``net.ipv4.tcp_tw_reuse``.
+        worded = {key: key if "." in key else key.replace("_", " ") for key in values}
+        rows = [flat(value, f"{prefix} {worded[key]}".strip()) for key, value in values.items()]
         return [row for part in rows for row in part]
     if isinstance(values, (list, tuple)):
         return [(prefix, series([str(value) for value in values]) if values else DASH)]
     words = {None: DASH, True: "yes", False: "no"}
     return [(prefix, words[values] if values is None or isinstance(values, bool) else str(values))]
-
-
-def _worded(key: str) -> str:
-    """Replace underscores with spaces, except in foreign names with dots such as ``net.ipv4.tcp_tw_reuse``."""
-    return key if "." in key else key.replace("_", " ")

@@ -8,7 +8,6 @@ import pytest
 from loadtests.files import ROOT
 
 LONGEST = 500  # lines of a file
-GENERATED = {"package-lock.json"}
 
 
 @pytest.fixture(scope="module")

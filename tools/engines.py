@@ -5,8 +5,8 @@ figure is the median over the rounds:
 
 - the highest rate over 10 kept-alive connections (``ceiling_rate``)
 - the accuracy of an engine at 6,000 requests per second
-- the highest rates of openloop over WebSockets, and its results with 20,000 deliveries per
-  second to 5,000 connections
+- the highest rates of openloop over WebSockets, and its results with 20,000 deliveries per second to 5,000
+  connections
 
 The program prints JSON. CPU figures are shares of one core. Run the program on an idle machine, because other load on
 the core reduces an engine's highest rate.

@@ -16,7 +16,7 @@ from statistics import fmean
 from loadtests.analyse.results import Results
 from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
-from loadtests.records import OriginObservation, Result, Trial
+from loadtests.records import OriginObservation, Trial
 
 AGREES = 0.03  # The start and the end of the load cause this relative error in a rate over a few seconds.
 ERRORS_OF_CHANCE = 2.0  # The allowed difference of a count, in standard errors.
@@ -106,7 +106,8 @@ def _of_setup(results: Results, test: Test, label: str) -> Waiting | None:
         own,
         min(own, of_test, key=lambda one: one.limit),
         request_s / requests,
-        fmean(_sent(result) for _, result, _ in trials) if test.fixed_rate is not None else None,
+        # With random arrivals, the rate of sent requests differs from the nominal rate.
+        fmean(result.planned / result.duration_s for _, result, _ in trials) if test.fixed_rate is not None else None,
         fmean(measured),
         sum(result.ok for _, result, _ in trials),
         fmean(sum(process.cpu_s for process in trial.charged) / result.duration_s for trial, result, _ in trials),
@@ -128,11 +129,6 @@ def _steady(trial: Trial) -> OriginObservation | None:
     """Return the observation of a trial's origin if the origin was healthy and its latency was constant."""
     origin = trial.meanwhile.origin if trial.meanwhile else None
     return origin if origin is not None and origin.steady and origin.requests and origin.request_s else None
-
-
-def _sent(result: Result) -> float:
-    """Return the rate of sent requests. With random arrivals, it differs from the nominal rate."""
-    return result.planned / result.duration_s
 
 
 def _concurrency(results: Results, test: Test, label: str) -> Concurrency | None:

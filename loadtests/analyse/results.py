@@ -209,6 +209,11 @@ class Results:
         names = {test.name: {metric.name for metric in test.judged} for test in self.tests}
         return [one for one in self.observations if one.metric in names[one.test]]
 
+    @property
+    def family(self) -> int:
+        """The number of comparisons whose intervals hold at the same time, or 0 without comparisons."""
+        return max((one.family for one in self.comparisons.values()), default=0)
+
     @cached_property
     def comparisons(self) -> dict[tuple[str, str, str], Comparison]:
         """The comparisons of all candidates with their baselines, by label, test and metric.

@@ -91,15 +91,5 @@ def scale(count: int) -> Scale:
 
 def constant(values: Array) -> bool:
     """Return whether at least two values are equal except for rounding."""
-    return len(values) > 1 and finite(values, 0) and bool(np.ptp(values) <= _rounding(values))
-
-
-def same(values: Array, others: Array) -> bool:
-    """Return whether two sorted samples are equal except for rounding."""
-    if not (finite(values, 0) and finite(others, 0)):
-        return bool(np.array_equal(values, others))
-    return values.shape == others.shape and bool(np.all(np.abs(values - others) <= _rounding(values)))
-
-
-def _rounding(values: Array) -> float:
-    return SAME * max(1.0, float(np.max(np.abs(values), initial=0.0)))
+    rounding = SAME * max(1.0, float(np.max(np.abs(values), initial=0.0)))
+    return len(values) > 1 and finite(values, 0) and bool(np.ptp(values) <= rounding)

@@ -115,12 +115,12 @@ class Carrier:
         Args:
             program: The name of the program, or an empty string for no program.
             core: The program's core, which is also calibrated and observed. If this machine doesn't have the core, or
-                the number is negative, the n-th core from the end is used.
+                the number is -1, the last core is used, and -2 means the second-last core.
         """
         if self._program is not None:
             self._program.end()
         allowed = cores.all_of()
-        self._core = core if core in allowed else allowed[core % len(allowed)]
+        self._core = core if core in allowed else allowed[min(core, -1) % len(allowed)]
         self._watch = CoreWatch(self._core)
         self._kind, self._program = program, None
 
@@ -157,7 +157,7 @@ class Carrier:
         self._runner.send_message(TO_HARNESS, json.dumps(event))
 
 
-def join(host: str, port: int, token: str, name: str) -> None:
+def join(host: str, port: int, token: str, name: str, say: Callable[[str], None] = lambda text: None) -> None:
     """Connect to the master, take part in its run until the run ends, and then end this process.
 
     Raises:
@@ -167,13 +167,13 @@ def join(host: str, port: int, token: str, name: str) -> None:
     secure_worker(token)
     runners.MASTER_HEARTBEAT_TIMEOUT = int(wire.SILENCE_S)
     runners.CONNECT_TIMEOUT, runners.CONNECT_RETRY_COUNT = 1, MASTER_WITHIN_S
-    print(f"Waiting up to {MASTER_WITHIN_S} s for a run with this token at {host}:{port}.", file=sys.stderr)
+    say(f"Waiting up to {MASTER_WITHIN_S} s for a run with this token at {host}:{port}.")
     try:
         runner: Any = Environment().create_worker_runner(host, port)
     except ConnectionError:
         raise UserError(f"no master with this token answered at {host}:{port} within {MASTER_WITHIN_S} s") from None
     runner.last_heartbeat_timestamp = time.time()  # measure the master's silence from now on
-    print("Connected to the run. The worker stops when the run ends.", file=sys.stderr)
+    say("Connected to the run. The worker stops when the run ends.")
     gevent.spawn(_end_without, runner)
     try:
         Carrier(runner).carry(name)

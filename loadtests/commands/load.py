@@ -23,7 +23,7 @@ def command(
     rate: Annotated[
         float | None, typer.Option(help="Requests per second. The default is as many as the server answers.")
     ] = None,
-    duration: Annotated[str, typer.Option(help="Duration: 2m.")] = "10s",
+    duration: Annotated[str, typer.Option(help="Duration, such as 2m.")] = "10s",
     timeout: Annotated[str, typer.Option(help="Time limit of a request.")] = "10s",
     engine: Annotated[str, typer.Option(help="Load generator: openloop or loadtest.")] = "openloop",
     processes: Annotated[int, typer.Option(help="Number of generator processes that share the rate.")] = 1,

@@ -56,7 +56,7 @@ REQUESTS: dict[str, Any] = {
     "method": Annotated[Text, typer.Option(help="HTTP method; GET by default.")],
     "header": Annotated[Texts, typer.Option(help="Header: 'Accept: text/html'; may be repeated.")],
     "body": Annotated[Text, typer.Option(help="Body of the request.")],
-    "workload": Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")],
+    "workload": WorkloadFile,
     "connections": Annotated[
         int | None,
         typer.Option(help="Number of connections, 10 by default. At a rate, the maximum number, 1,000 by default."),

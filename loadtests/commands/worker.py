@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import socket
+import sys
 from typing import Annotated
 
 import typer
@@ -33,7 +35,7 @@ def command(
     token = load_token.required()
     with waiting(err):
         from loadtests.cluster import worker
-    worker.join(host, port, token, socket.gethostname())
+    worker.join(host, port, token, socket.gethostname(), functools.partial(print, file=sys.stderr))
 
 
 def _end(number: int, frame: object) -> None:

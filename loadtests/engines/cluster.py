@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 class Here(msgspec.Struct, frozen=True):
-    """The first event from a worker: its name, and the SHA-256 of each of its files by path, and its machine."""
+    """The first event from a worker: its name, the SHA-256 of each of its files by path, and its machine."""
 
     name: str
     files: dict[str, str]
@@ -200,7 +200,7 @@ class Worker(GeneratorProcess):
             if event["event"] == "nonsense":
                 raise wire.NotAMessage(event["value"])
             if event["event"] == "here":
-                self._come(wire.typed(event.get("value"), Here))
+                self._register(wire.typed(event.get("value"), Here))
         except (EngineError, wire.NotAMessage) as error:
             self.there = False
             if self in self._cluster.at_work:
@@ -210,7 +210,8 @@ class Worker(GeneratorProcess):
             event.pop("conditions", None)
         return event
 
-    def _come(self, about: Here) -> None:
+    def _register(self, about: Here) -> None:
+        """Store the worker's first event, and refuse the worker if its files differ."""
         self.about = about
         remedy = "Check out the same revision."
         if (connection := self._cluster.connections.get(about.name)) is not None:

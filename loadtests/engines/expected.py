@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from loadtests import hosts
 from loadtests.engines import load_token
+from loadtests.engines.base import EngineError
 from loadtests.engines.cluster import LOOPBACK, MASTER, Cluster, Worker
 from loadtests.engines.generator_process import start
 from loadtests.errors import UserError, called
@@ -90,7 +91,10 @@ class Expected:
         cluster = self._stack.enter_context(start(Cluster, [sys.executable, "-m", MASTER], ROOT, core))
         self._cluster = cluster
         atexit.register(self.close)
-        cluster.open(token, self.host, self.port)
+        try:
+            cluster.open(token, self.host, self.port)
+        except EngineError as error:
+            raise UserError(f"--master-bind {self.host}:{self.port}: {error}") from None
         print(self._instructions("" if given else load_token.of_workers(token)), file=sys.stderr, flush=True)
         cluster.listen(lambda: len(cluster.here) >= self.count, self.max_wait_s)
         self._places = cluster.here[: self.count]

@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 COUNTS = ("planned", "sent", "completed", "ok", "billed", "unfinished", "waited", "rate", "backlog")
 KEPT = ("response_time", "service_time", "send_lag", "failed")  # the histograms that the result contains
-APART = ("routes", "of_messages", "generator", "conditions")  # differ from process to process
+APART = ("routes", "generator", "conditions")  # differ from process to process
 METHODS = ("GET", "POST")
 
 
@@ -145,10 +145,10 @@ def merge(
 
 
 def combined(values: Iterable[Any]) -> Any:
-    """Combine a measurement of several processes, or of its parts.
+    """Combine the measurements of several processes, or of several requests of a process.
 
     Counts are added, and distributions are merged. Lists, such as the counts of slices, are combined item by item. The
-    first text that isn't empty is used. Processes without the measurement have the value None.
+    first text that isn't empty is used. None means that a process lacks the measurement.
     """
     found: list[Any] = [one for one in values if one is not None]
     if found and isinstance(found[0], dict) and "hdr" in found[0]:

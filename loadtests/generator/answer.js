@@ -7,6 +7,9 @@ const MAX_HEAD_BYTES = 65_536;
 
 /** @import { AnswerHandler } from './types.ts' */
 
+/** The server sent something other than an HTTP/1.1 answer. */
+export class InvalidAnswer extends Error {}
+
 export class Answer {
   isComplete = false;
   isUntilClose = false; // the body ends when the connection closes
@@ -22,7 +25,8 @@ export class Answer {
   }
 
   /**
-   * Parse more bytes. The caller may reuse the buffer afterwards.
+   * Parse more bytes, and return whether there are bytes after the end of the answer. The caller may reuse the buffer
+   * afterwards.
    *
    * @param {Buffer} bytes
    */
@@ -33,13 +37,14 @@ export class Answer {
       const length = this.parse(rest);
       if (length === 0) {
         if (rest.length > MAX_HEAD_BYTES) {
-          throw new Error(`the answer's headers are longer than ${MAX_HEAD_BYTES} bytes`);
+          throw new InvalidAnswer(`the headers or a line of the answer are longer than ${MAX_HEAD_BYTES} bytes`);
         }
         this.begun = Buffer.from(rest);
-        return;
+        return false;
       }
       rest = rest.subarray(length);
     }
+    return rest.length > 0;
   }
 
   /** @param {Buffer} bytes */
@@ -51,7 +56,7 @@ export class Answer {
     const head = bytes.toString('latin1', 0, end);
     const status = Number(/^HTTP\/1\.[01] (\d{3})(?![^ \r])/.exec(head)?.[1] ?? NaN);
     if (Number.isNaN(status)) {
-      throw new Error(`the answer is not HTTP/1.1: '${head.slice(0, 40)}'`);
+      throw new InvalidAnswer(`the answer is not HTTP/1.1: '${head.slice(0, 40)}'`);
     }
     if (status >= 200 || status === 101) {
       this.handler.onHead(status, head);
@@ -77,7 +82,7 @@ export class Answer {
       this.isComplete = this.left === 0;
       this.parse = this.data;
     } else {
-      throw new Error(`the answer's Content-Length is '${length}' instead of a number`);
+      throw new InvalidAnswer(`the answer's Content-Length is '${length}' instead of a number`);
     }
   }
 
@@ -102,13 +107,10 @@ export class Answer {
     if (end < 0) {
       return 0;
     }
-    if (end === 0) {
-      return LINE_END.length; // the line end after a chunk
-    }
     const line = bytes.toString('latin1', 0, end);
     const size = /^([0-9a-f]+)[ \t]*(?:;|$)/i.exec(line);
     if (size === null) {
-      throw new Error(`a chunk of the answer starts with '${line.slice(0, 40)}' instead of its size`);
+      throw new InvalidAnswer(`a chunk of the answer starts with '${line.slice(0, 40)}' instead of its size`);
     }
     this.left = parseInt(size[1], 16);
     this.parse = this.left === 0 ? this.trailer : this.chunk;
@@ -119,9 +121,21 @@ export class Answer {
   chunk(bytes) {
     const length = this.pass(bytes);
     if (this.left === 0) {
-      this.parse = this.chunkSize;
+      this.parse = this.chunkEnd;
     }
     return length;
+  }
+
+  /** @param {Buffer} bytes */
+  chunkEnd(bytes) {
+    if (bytes.length < LINE_END.length) {
+      return 0;
+    }
+    if (bytes.indexOf(LINE_END) !== 0) {
+      throw new InvalidAnswer('a chunk of the answer is longer than its size');
+    }
+    this.parse = this.chunkSize;
+    return LINE_END.length;
   }
 
   /** @param {Buffer} bytes */

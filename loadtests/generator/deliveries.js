@@ -43,6 +43,7 @@ export class Deliveries {
   stray = 0;  // messages that arrived at the wrong client
   inTime = 0; // arrivals in the measured part of a slice
   awaited = 0;
+  underWay = 0; // deliveries in flight. A missing message that was overtaken is lost rather than late.
   messages = 0;
   whole = 0;
   /** @type {number[]} */
@@ -67,17 +68,6 @@ export class Deliveries {
   constructor(waited = () => 0, straysAreKnown = true) {
     this.waited = waited;
     this.straysAreKnown = straysAreKnown;
-  }
-
-  /** The deliveries in flight. A missing message that was overtaken is lost rather than late. */
-  get underWay() {
-    let count = 0;
-    for (const streams of this.inboxes.values()) {
-      for (const { next, highest } of streams.values()) {
-        count += next - 1 - highest;
-      }
-    }
-    return count;
   }
 
   /**
@@ -135,6 +125,7 @@ export class Deliveries {
       if (!this.lost.has(name)) {
         const inbox = this.inbox(name, stream, number);
         inbox.next = number + 1;
+        this.underWay++;
         inbox.missing.set(number, message);
         this.awaited++;
       }
@@ -156,6 +147,7 @@ export class Deliveries {
     this.awaited -= message.intended < this.sinceMs ? 0 : 1;
     this.delivered++;
     this.reordered += number < inbox.highest ? 1 : 0;
+    this.underWay -= Math.max(0, number - inbox.highest);
     inbox.highest = Math.max(inbox.highest, number);
     this.lag.record(at - message.intended);
     this.reading.record(this.waited(at));
@@ -169,7 +161,8 @@ export class Deliveries {
   /** Mark a receiver as lost. Its missing and future messages stay missing, but are no longer awaited. */
   loseReceiver(/** @type {number} */ receiver) {
     this.lost.add(receiver);
-    for (const { missing } of this.inboxes.get(receiver)?.values() ?? []) {
+    for (const { missing, next, highest } of this.inboxes.get(receiver)?.values() ?? []) {
+      this.underWay -= next - 1 - highest;
       for (const { intended } of missing.values()) {
         this.awaited -= intended < this.sinceMs ? 0 : 1;
       }

@@ -1,7 +1,5 @@
 // Compare an answer with the expected status and body. The body is compared while it arrives, without storing the bytes.
 
-import { nowMs } from './clock.js';
-
 /** @import { Connection, Owner } from './types.ts' */
 
 export class ExpectedAnswer {
@@ -37,9 +35,9 @@ export class ExpectedAnswer {
    * @param {Connection} connection
    * @param {Owner} owner
    * @param {number} status
+   * @param {number} at when the answer was complete
    */
-  report(connection, owner, status) {
-    const at = nowMs();
+  report(connection, owner, status, at) {
     if (status !== this.status) {
       const text = `status ${status} instead of ${this.status}`;
       owner.onFailed(connection, at, { kind: 'status', answered: true, text });

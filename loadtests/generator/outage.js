@@ -1,4 +1,4 @@
-// Find the longest time in which all requests of a load failed.
+// Find the longest time in which all requests of a load failed. The load must have a single slice.
 
 const MAX_REQUESTS = 100_000; // to save memory, a load with more requests has no outage figure
 

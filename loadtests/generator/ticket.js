@@ -27,6 +27,7 @@ export async function ask({ origin, headers, ca }, method, path) {
   const signal = AbortSignal.timeout(WITHIN_MS);
   try {
     const sent = request(`${origin}${path}`, { method, headers: named, ca: ca ?? undefined, agent: false, signal });
+    sent.on('error', () => {}); // an error after the head of the answer also ends the loop below
     sent.end();
     const [answer] = /** @type {[IncomingMessage]} */ (await once(sent, 'response'));
     let text = '';

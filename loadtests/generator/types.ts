@@ -20,7 +20,7 @@ export interface Job {
   silent: number; // additional connections of this process that send nothing
   timeoutMs: number;
   listenMs: number;  // how long duplicate and stray messages count after the end of the last slice
-  idleMs: number; // an idle connection is closed after this time
+  idleMs: number; // a connection that was idle for this time isn't used again
   answerMs: number; // the response time without load, or 0 if it isn't known
   index: number; // the index of this process, from 0
   processes: number;

@@ -1,4 +1,4 @@
-"""Define the interface of a supervisord on a host."""
+"""Define the interface of a supervisord on a host, its programs, and the error for a lost connection."""
 
 from __future__ import annotations
 

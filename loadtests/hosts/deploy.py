@@ -106,17 +106,14 @@ def tracked() -> list[str]:
     except (OSError, subprocess.SubprocessError):
         raise UserError(f"{ROOT} is not a git repository, or git is missing. git must list the files to copy") from None
     found = [path for path in done.stdout.split("\0") if path and not path.startswith(STAYS_HERE)]
-    return [path for path in found if _needed(path) and os.path.lexists(ROOT / path)]
+    needed = [path for path in found if path.startswith("packages/") or not path.endswith(".md")]
+    return [path for path in needed if os.path.lexists(ROOT / path)]
 
 
 def of_load() -> list[str]:
     """Return the paths of the files that are needed to generate load. Don't use git, which may not be installed."""
     found = [file for suffix in ("py", "js") for file in (ROOT / "loadtests").rglob(f"*.{suffix}")]
     return sorted(str(file.relative_to(ROOT)) for file in (*found, ROOT / "package-lock.json"))
-
-
-def _needed(path: str) -> bool:
-    return path.startswith("packages/") or not path.endswith(".md")
 
 
 def digests(root: Path, paths: list[str]) -> dict[str, str]:

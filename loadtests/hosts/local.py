@@ -1,4 +1,4 @@
-"""Use the machines that run servers and services."""
+"""Use the local machine, and define the interface of all hosts."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class Host:
     def load_elsewhere(self) -> dict[str, OthersMoment]:
         """Return the work that other programs have done so far on the run's other machines, by address.
 
-        The only other machine is the machine of this process. Its address is empty.
+        For a remote host, the only other machine is the machine of this process, whose address is empty.
         """
         return {}
 

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from loadtests import hosts, setups
+from loadtests.engines.openloop import ENGINE
 from loadtests.errors import UserError, limit_hint
 from loadtests.measure import websocket_contract
 from loadtests.serve import signed_in
@@ -135,6 +136,8 @@ def check(
         if compared[0].name != REFERENCE:
             compared = [*setups.find([REFERENCE]), *compared]
     services.require_redis({name for setup in chosen for name in setup.services})
+    if application.websocket is not None or any(setup.dialect for setup in chosen):
+        ENGINE.require()
     progress("preparing the project")
     application.prepare()
     checker.compare(compared, partial(start, env={**env, **knobs}, services=needed))

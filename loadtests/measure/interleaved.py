@@ -13,6 +13,7 @@ import dataclasses
 import http.client
 import time
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 
 from loadtests.engines import EngineError
 from loadtests.engines.base import OnMoment, SlicingEngine
@@ -27,7 +28,6 @@ from loadtests.plan.schedule import GENERATOR_S
 from loadtests.records import Trial
 from loadtests.serve import health
 from loadtests.serve.serving import NotServing, Serving
-from loadtests.workload import Request
 
 # The time for which connections may be idle during the slices of other setups. A server closes a connection earlier
 # only if KEEP_ALIVE is set.
@@ -172,7 +172,8 @@ class _Block:
         requests = requests_of(self.bench, test, load.cookies)[:MAX_TIMED]
         try:
             healthy_in_s = server.seconds_to_answer()
-            answers_in_s = max((_seconds_to_answer(server, request) for request in requests), default=healthy_in_s)
+            answers = (partial(server.ask, request, ANSWERED_WITHIN_S) for request in requests)
+            answers_in_s = max(map(health.seconds_to_answer, answers), default=healthy_in_s)
         except (OSError, http.client.HTTPException) as error:
             builder.failed(NotServing(f"stopped answering: {error}", server.logs()))
             return None
@@ -203,7 +204,3 @@ class _Block:
         result = one.load.result()
         one.builder.keep(result, one.slices)
         one.builder.add(self.bench, one.server, one.planned.test, one.slices, [result])
-
-
-def _seconds_to_answer(server: Serving, request: Request) -> float:
-    return health.seconds_to_answer(lambda: server.ask(request, ANSWERED_WITHIN_S))

@@ -129,7 +129,7 @@ def prepare(
 
 @dataclasses.dataclass(frozen=True)
 class DryRun:
-    """The plan of a run that isn't started. Its order is only an example.
+    """The plan of a run that isn't started. Without a seed, its order is only an example.
 
     ``problem`` is the reason why the run couldn't start, or None.
     """

@@ -24,8 +24,6 @@ def require_local(url: str, allow_remote: bool) -> None:
     if parts.scheme not in ("http", "https") or not host:
         shown = without_login(url)
         raise UserError(f"{shown!r} is not an HTTP URL. Write a URL such as http://127.0.0.1:8000/")
-    if parts.username is not None:
-        raise UserError("the URL contains a login. Send it as a header: --header 'Authorization: Basic ...'")
     if not allow_remote and not _is_loopback(host):
         raise UserError(f"{host} is a different machine. If its owner agrees to the load, add --allow-remote")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from loadtests.engines import EngineError
 from loadtests.engines.node import NodeGenerator
 from loadtests.engines.openloop import ENGINE
 from loadtests.plan.kinds.talk import PROTOCOL
@@ -56,7 +55,7 @@ def broken_cases(url: str, setup: Setup) -> tuple[int, list[str]]:
         The number of cases and a sentence for each failure.
     """
     good = [*_talks(Conversation("echo", setup.dialect)), Conversation("echo", setup.dialect, size=LARGE)]
-    page = Request("a page of another origin", path="/ws/", headers=(ELSEWHERE,))
+    page = Request("a page from another origin", path="/ws/", headers=(ELSEWHERE,))
     wrong = [
         (page, Conversation("connect", setup.dialect)),
         (Request("an unknown path", path="/nowhere/"), Conversation("connect", setup.dialect, prefix="")),
@@ -96,12 +95,9 @@ def _failure(generator: NodeGenerator, url: str, request: Request, conversation:
         protocol=PROTOCOL,
         conversation=conversation,
     )
-    try:
-        prepared = generator.prepare(load, contract=True)
-        prepared.measure(load.duration_s)
-        why = _reason(prepared.result())
-    except EngineError as error:
-        why = str(error)
+    prepared = generator.prepare(load, contract=True)
+    prepared.measure(load.duration_s)
+    why = _reason(prepared.result())
     return why and f"{request.path}: {conversation.does}: {why}"
 
 

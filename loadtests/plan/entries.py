@@ -38,7 +38,7 @@ class Entry:
             return None
         changed = (*self.variant, variant.text)
         env = {} if variant.file else self.env  # a deployed command ignores the knobs
-        label = variant.name_for(self.label)
+        label = variant.name_for(self.label)[:90]  # the limit of ``bounds.Name``
         against = "" if variant.file else self.label  # a deployed command is a candidate like the other setups
         return dataclasses.replace(self, label=label, env=env, variant=changed, against=against)
 

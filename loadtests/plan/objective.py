@@ -108,9 +108,9 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
         elif share and (share[1] != "missing" or terms.missing):
             shares["missing" if share[1] == "missing" else "errors"] = float(share[2]) / 100
         else:
-            raise ValueError(f"objective: {part!r} is not a possible limit. Write for example {terms.example!r}")
+            raise ValueError(f"objective: {part!r} is not a valid limit. Write, for example, {terms.example!r}")
     if not limits:
-        raise ValueError(f"objective: {text!r} must limit a percentile. Write for example {terms.example!r}")
+        raise ValueError(f"objective: {text!r} must limit a percentile. Write, for example, {terms.example!r}")
     errors = shares["errors"] or 0.0
     return Objective(tuple(limits), errors, min(MIN_ANSWERED, 1 - errors), shares["missing"])
 
@@ -120,7 +120,7 @@ class SearchPlan:
     """The plan of a search for the highest rate. Rates are in ``unit`` and durations in seconds.
 
     A probe that would have fewer than ``requests`` takes longer, up to ``longest_s``, because a percentile can't be
-    determined from a handful of requests.
+    determined from only a few requests.
 
     Args:
         start_rate: The rate of the first probe.
@@ -130,9 +130,8 @@ class SearchPlan:
         short_s: The duration of a short probe.
         long_s: The duration of a confirming probe.
         max_probes: The maximum number of probes.
-        requests: The number of requests, or of the units in ``counts``, that a probe needs.
+        requests: The number of requests, or of other units such as deliveries, that a probe needs.
         longest_s: The maximum duration of a probe.
-        counts: The name of the units that a probe needs, such as ``requests``.
         unit: The unit of rates, such as ``requests/s``.
         whole: Whether rates are whole numbers, such as numbers of users.
 
@@ -149,7 +148,6 @@ class SearchPlan:
     max_probes: int = 60
     requests: int = 0
     longest_s: float = 600.0
-    counts: str = "requests"
     unit: str = "requests/s"
     whole: bool = False
 

@@ -27,7 +27,6 @@ from loadtests.plan.study_table import QUICK_BLOCKS, StudyTable
 from loadtests.plan.sweep import Sweep
 from loadtests.records import decode
 from loadtests.records.bounds import Count, FileName, Name, Ordinal, Share
-from loadtests.records.decode import duration as duration
 from loadtests.setups import deployed
 from loadtests.setups.reading import find, require_used
 from loadtests.setups.variants import Variant
@@ -76,7 +75,7 @@ class Study:
         return any(entry.against for entry in self.entries)
 
     def within_memory(self, needed_mb: float, free_mb: float) -> Study:
-        """Return the study. Its setups run one after the other if they need too much memory to run at once."""
+        """Return the study, without interleaving if its setups need too much memory to run at the same time."""
         return self if needed_mb <= MEMORY_SHARE * free_mb else dataclasses.replace(self, interleave=False)
 
     @property
@@ -92,7 +91,7 @@ class Study:
         if self.most_trials > MAX_TRIALS:
             setups, tests, blocks = plural(len(self.entries), "setup"), plural(len(self.tests), "test"), self.blocks
             of = f"{setups} × {tests} × {plural(blocks, 'block')}"
-            raise UserError(f"{where}: {of} are {self.most_trials:,} trials. A run can have at most {MAX_TRIALS:,}")
+            raise UserError(f"{where}: {of} make {self.most_trials:,} trials. A run can have at most {MAX_TRIALS:,}")
 
     def with_requests(self, requests: tuple[Request, ...]) -> Study:
         """Return the study with these requests in all tests and without recorded times.
@@ -152,7 +151,7 @@ class Study:
 
         If the baseline isn't one of ``labels``, the first label becomes the baseline.
 
-        A sweep keeps its cells, and ``labels`` contains only the name of another setup for all cells.
+        For a sweep, ``labels`` must contain the name of one setup, which replaces the setup of all cells.
 
         Raises:
             UserError: If a label is unknown, or several setups are named for a sweep.
@@ -188,7 +187,7 @@ class Study:
         if not variants:
             return self
         if self.sweep is not None:
-            raise UserError(f"{self.name} is a sweep of one setup, and --variant is for a study of several setups")
+            raise UserError(f"{self.name} is a sweep of one setup. Use --variant only with a study of several setups")
         of_commands = {deployed.read(Path(one.file)).setup for one in variants if one.file}
         if added := sorted(of_commands - {entry.setup for entry in self.entries}):
             more = tuple(Entry(name, name, {}) for name in added)
@@ -272,6 +271,8 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
     for key, label in (("baseline", baseline), *(("against", entry.against) for entry in entries if entry.against)):
         if label not in labels:
             raise UserError(f"{where}: {key}: {quoted(label)} is not one of the setups ({', '.join(labels)})")
+    if alone := [entry.label for entry in entries if entry.against == entry.label]:
+        raise UserError(f"{where}: against: {quoted(alone[0])} can't be compared with itself")
     study = Study(
         name=name,
         title=name if table.title is None else table.title,

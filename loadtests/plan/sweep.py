@@ -77,12 +77,12 @@ def parse(table: Mapping[str, str | list[Value]], where: str) -> Sweep:
         elif KNOB.fullmatch(key) and isinstance(values, list) and 0 < len(values) == len({*map(str, values)}):
             knobs[key] = tuple(map(str, values))
         else:
-            raise UserError(f"{where}: sweep.{key}: must be a knob with a list of different values such as [1, 2, 4]")
+            raise UserError(f"{where}: sweep.{key}: must be a knob with several values, as in WORKERS = [1, 2]")
     if not setup:
         raise UserError(f"{where}: sweep.setup: is missing. Name a setup")
     cells = math.prod(map(len, knobs.values()))
     if not 1 < cells <= MAX_CELLS:
-        raise UserError(f"{where}: sweep: {cells:,} combinations. Add values, such as WORKERS = [1, 2], up to 1,000")
+        raise UserError(f"{where}: sweep: must have 2 to {MAX_CELLS:,} combinations of values, not {cells:,}")
     return Sweep(setup, knobs)
 
 

@@ -32,7 +32,7 @@ Name = Annotated[
     str,
     Meta(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z",
-        extra={"allowed": "1 to 90 letters, digits and . _ + - =, and start with a letter or digit"},
+        extra={"allowed": "1 to 90 letters, digits or . _ + - =, starting with a letter or digit"},
     ),
 ]
 # A file name in a study, without folders.

@@ -41,7 +41,7 @@ class _Column:
         heading: The heading.
         condition: The test conditions for the legend, or an empty string if the heading contains them.
         read: A function that returns the field of a setup.
-        optional: Whether the table leaves out the column before other columns if it is too wide.
+        optional: Whether a table that is too wide leaves out this column first.
     """
 
     heading: str
@@ -257,7 +257,7 @@ def _marks(results: Results) -> Iterator[tuple[str, str]]:
     """Yield each mark that can follow a figure, with the sentence that explains the mark."""
     yield NOT_FULL, f"{NOT_FULL}: the servers' cores weren't fully busy, and busier cores may need less CPU time."
     comparisons = results.comparisons.values()
-    family = max((one.family for one in comparisons), default=0)
+    family = results.family
     if not family or results.blocks < 2:
         return
     adjusted = f"s, adjusted for {plural(family, 'comparison')}" if family > 1 else ""

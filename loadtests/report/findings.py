@@ -75,7 +75,7 @@ def title(results: Results, test: Test, metric: Metric) -> str:
 
 def certainty(results: Results) -> str:
     """Return a sentence about the certainty of the findings, or an empty string without comparisons."""
-    family = max((one.family for one in results.comparisons.values()), default=0)
+    family = results.family
     if not family or results.blocks < 2:
         return ""
     noise = ", and outside the machine's noise floor if it is known" if results.floors else ""
@@ -128,7 +128,8 @@ def _paired(results: Results, test: Test, metric: Metric) -> MetricOutcome | Non
     same = [one.candidate for one in found if one.verdict is Verdict.EQUIVALENT]
     rest = [one.candidate for one in found if one not in differing and one.candidate not in same]
     time = results.latency(test.name)
-    title = f"{len(differing)} of {len(found)} differ from their own baselines"
+    count = f"All {len(found)}" if len(differing) == len(found) > 1 else f"{len(differing)} of {len(found)}"
+    title = f"{count} differ from their own baselines"
     effects = series([f"{one.candidate} {effect(one, time)}" for one in differing], MAX_NAMED)
     brief = f"{title}{': ' if effects else ''}{effects}."
     more = f" Equivalent within ±{results.study.delta:.0%}: {series(same, MAX_NAMED)}." if same else ""
@@ -230,10 +231,10 @@ class _Ranking:
 
     def _margin(self, first: _Ratio, others: list[_Ratio]) -> str:
         """Describe the winner's minimum lead, based on the nearest end of the other setups' intervals."""
-        who = "the others of these" if self.missing or self.unranked else "the others"
+        who = "the other ranked setups" if self.missing or self.unranked else "the others"
         if self.metric.more_is_better:
             nearest = math.ceil(100 * max(other.high for other in others) / first.low) / 100
-            return "" if nearest == 1 else f"; {who} reach at most {nearest:.2f} times that"
+            return "" if nearest == 1 else f"; {who} reach at most {nearest:.0%} of that"
         nearest = math.floor(100 * min(other.low for other in others) / first.high) / 100
         return "" if nearest == 1 else f"; {who} take at least {nearest:.2f} times that"
 

@@ -38,7 +38,7 @@ def lead(results: Results, found: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def chart(results: Results) -> Chart | None:
-    """Return a chart of the most important test's first count, with the test's other counts as text.
+    """Return a chart of the most important test's first count.
 
     Returns:
         The chart, or None if the test has no such count or no setup's count is known.
@@ -86,7 +86,7 @@ def _sentence(figures: dict[str, float]) -> str:
 
 
 def _row(results: Results, test: Test, label: str, value: float | None) -> ChartRow:
-    """Return a setup's chart row, with the first count as a point and other counts above 0 as text."""
+    """Return a setup's chart row, with the count as a point."""
     row = points.row_of(results, label)
     cell = results.cells[label, test.name]
     if value is None:

@@ -25,7 +25,8 @@ def sentence(results: Results) -> str:
     view = "Your view takes" if len(test.requests) == 1 else "An average request of your mix takes"
     ordered = sorted(model.added_ms, key=lambda label: model.added_ms[label].value)
     ends = list(dict.fromkeys((ordered[0], ordered[-1])))
-    said = (_change(model, model.added_ms[label]) if _is_known(model, label) else NOT_KNOWN for label in ends)
+    most = MOST_KNOWN * model.baseline_ms
+    said = (_change(model, one) if (one := model.added_ms[label]).high <= most else NOT_KNOWN for label in ends)
     changes = series([f"{label} {change}" for label, change in zip(ends, said, strict=True)])
     return (
         f"{view} {number(model.baseline_ms)} ms of CPU time. Compared with {models.BASELINE}, {changes}; "
@@ -40,7 +41,3 @@ def _change(model: CostModel, added: Ranged) -> str:
         return f"doesn't differ significantly ({low:+.0%} to {high:+.0%})"
     ends = sorted((abs(low), abs(high)))
     return f"{'saves' if value < 0 else 'costs'} {percent(abs(value))} ({percent(ends[0])} to {percent(ends[1])})"
-
-
-def _is_known(model: CostModel, label: str) -> bool:
-    return model.added_ms[label].high <= MOST_KNOWN * model.baseline_ms

@@ -72,6 +72,6 @@ def exposure_warning(bind: str) -> str | None:
     except ValueError:  # a host name, which only the server resolves
         return None
     return (
-        f"warning: BIND={bind}: anyone who can reach this address can use the project, which isn't made for "
-        "production. Unset BIND to listen only on this machine."
+        f"warning: BIND={bind}: anyone who can reach this machine at this address can use the project, which "
+        "isn't made for production. Unset BIND to listen only on this machine."
     )

@@ -1,7 +1,7 @@
 """Send single HTTP requests for health checks, contract checks, logins and the origin's counts.
 
-``fetch`` limits the time and the size of the body, because a broken server may never finish its answer or may
-send one byte every few seconds. Only the load engines use other HTTP clients.
+``fetch`` limits the time and the size of the body, because a broken server may never finish it. Only the load engines
+use other HTTP clients.
 """
 
 from __future__ import annotations

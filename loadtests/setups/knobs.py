@@ -43,7 +43,9 @@ _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
 # testproject/testproject/settings/middleware.py parses the same values.
 _MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)|usual-sync")
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
-_REDIS = re.compile(r"rediss?://[^\s/?#]+(/[0-9]*)?(\?\S*)?|unix:///\S+")
+_REDIS = re.compile(
+    r"rediss?://([^\s/?#]*@)?([^\s/?#@:]+|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?(/[0-9]*)?(\?\S*)?|unix:///\S+"
+)
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,500}")
 _HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")

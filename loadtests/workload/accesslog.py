@@ -16,11 +16,9 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from loadtests.errors import UserError
-from loadtests.workload.recording import UNESCAPED, Recorded, Recording, seconds
+from loadtests.workload.recording import UNESCAPED, WHOLE, Recorded, Recording, seconds
 
 WITHOUT_BODY = ("GET", "HEAD")
-# The visitor's browser had the file in its cache, or requested a part. A load has no cache and requests the whole file.
-WHOLE = {206: 200, 304: 200}
 # The statuses in a log of requests without an answer: a visitor was slow (408), nginx closed the connection (444), or
 # the visitor left (499).
 UNANSWERED = (408, 444, 499)

@@ -36,7 +36,7 @@ class ConvertOptions:
     times: bool = False
 
 
-USUAL = ConvertOptions()
+DEFAULT_OPTIONS = ConvertOptions()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Converted:
     remarks: list[str]
 
 
-def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Converted:
+def converted(kind: str, file: Path, options: ConvertOptions = DEFAULT_OPTIONS) -> Converted:
     """Convert a recording to a workload file or a journey.
 
     Raises:
@@ -63,7 +63,7 @@ def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Convert
     return Converted(text, [*remarks, *secret])
 
 
-def to_workload(kind: str, file: Path, options: ConvertOptions = USUAL) -> tuple[Workload, list[str]]:
+def to_workload(kind: str, file: Path, options: ConvertOptions = DEFAULT_OPTIONS) -> tuple[Workload, list[str]]:
     """Convert a HAR file or an access log to a workload, by default without secrets.
 
     Returns:

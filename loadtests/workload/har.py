@@ -11,13 +11,12 @@ from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit, urlun
 
 from loadtests.errors import UserError
 from loadtests.formatting import series
-from loadtests.workload.recording import UNESCAPED, Recorded, Recording, seconds
+from loadtests.workload.recording import UNESCAPED, WHOLE, Recorded, Recording, seconds
 from loadtests.workload.redaction import LOGIN_HEADERS
 
 # Headers that affect the answer. Other headers are about the browser, its cache or the recorded server's name.
 CONTENT_HEADERS = {"accept", "accept-encoding", "accept-language", "content-type", "user-agent", "x-requested-with"}
-OF_HTMX = "hx-"
-NOT_MODIFIED, OK = 304, 200
+HTMX_PREFIX = "hx-"
 
 
 def read(values: Any, where: str, hosts: Sequence[str]) -> Recording:
@@ -82,7 +81,7 @@ def _recorded(entry: dict[str, Any], url: SplitResult, body: bytes | None, host:
     if body and not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", str(request["postData"].get("mimeType") or "application/octet-stream")))
     kept = CONTENT_HEADERS | LOGIN_HEADERS
-    matter = [pair for pair in headers if pair[0].lower() in kept or pair[0].lower().startswith(OF_HTMX)]
+    matter = [pair for pair in headers if pair[0].lower() in kept or pair[0].lower().startswith(HTMX_PREFIX)]
     status = int(response["status"])
     return Recorded(
         at=seconds(entry["startedDateTime"]) if "startedDateTime" in entry else math.nan,
@@ -90,7 +89,7 @@ def _recorded(entry: dict[str, Any], url: SplitResult, body: bytes | None, host:
         path=_path(url),
         headers=(*([("Host", host)] if host else []), *matter),
         body=body,
-        status=OK if status == NOT_MODIFIED else status,
+        status=WHOLE.get(status, status),
         location=_led_to(url, response),
     )
 

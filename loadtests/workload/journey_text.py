@@ -47,8 +47,8 @@ def _imports(steps: Sequence[WalkedStep]) -> Iterator[str]:
 
 def _journey(steps: Sequence[WalkedStep], file: Path) -> Iterator[str]:
     yield f"class {_name(file)}({TAKEN}):"
-    if (begins := _begins(steps[0])) is not None:
-        yield f"    path = {_literal(begins)}"
+    if steps[0].method == "GET" and not steps[0].redirected:  # the path of the application
+        yield f"    path = {_literal(steps[0].route)}"
         yield ""
     yield "    def walk(self) -> None:"
     if any(HOLE.search(step.leads_to) for step in steps):
@@ -67,11 +67,6 @@ def _first_page(steps: Sequence[WalkedStep]) -> int:
         The index, or the number of steps if there is no such step.
     """
     return next((place for place, step in enumerate(steps) if not step.redirected), len(steps))
-
-
-def _begins(step: WalkedStep) -> str | None:
-    """Return the path of the application if the first step requests a page, or None."""
-    return step.route if step.method == "GET" and not step.redirected else None
 
 
 def _step(step: WalkedStep, after_page: bool) -> Iterator[str]:

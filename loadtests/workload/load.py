@@ -268,7 +268,7 @@ def split(url: str) -> tuple[str, str]:
         shown = without_login(url)
         raise UserError(f"{shown!r} is not a URL for a load. It should look like http://127.0.0.1:8000/")
     if "@" in parts.netloc:
-        raise UserError(f"{without_login(url)} contains a user name. Send the user name in the header Authorization")
+        raise UserError(f"{without_login(url)} contains a login. Send it in the header Authorization")
     return f"{parts.scheme}://{parts.netloc}", urlunsplit(("", "", parts.path or "/", parts.query, ""))
 
 

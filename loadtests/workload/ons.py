@@ -59,6 +59,8 @@ def read(values: dict[str, Any], where: str) -> Recording:
             raise UserError(f"{where}: request {number + 1}: no earlier redirect_route defines {{{min(unknown)}}}")
         known |= set(HOLE.findall(one.redirect_route))
         posted = one.method == "POST"
+        if one.data and not posted:
+            raise UserError(f"{where}: request {number + 1}: data is only allowed in a POST")
         found.append(
             Recorded(
                 at=number * PAUSED_S,
@@ -66,7 +68,7 @@ def read(values: dict[str, Any], where: str) -> Recording:
                 path=one.url,
                 status=FOUND if posted or one.redirect_route else OK,
                 headers=(("Content-Type", URLENCODED),),
-                body=urlencode(one.data, doseq=True).encode() if posted else None,
+                body=urlencode(one.data, doseq=True, errors="replace").encode() if posted else None,
                 location=one.redirect_route,
             )
         )

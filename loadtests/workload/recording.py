@@ -16,6 +16,8 @@ from loadtests.formatting import plural
 from loadtests.workload.request import MAX_RECORDED, METHODS, PATH, Request, Workload
 
 LATEST_S = 1e11  # greater numbers are times in milliseconds
+# The visitor's browser had the file in its cache, or requested a part. A load has no cache and requests the whole file.
+WHOLE = {206: 200, 304: 200}
 MAX_DIFFERENT = 100  # the most frequent requests are kept
 # All ASCII characters that are valid in a request line, because recorded URLs are encoded already. Braces are encoded,
 # because they mark names in journeys.
@@ -103,8 +105,8 @@ def to_workload(recording: Recording, times: bool, where: str) -> tuple[Workload
     groups: dict[tuple[object, ...], list[Recorded]] = {}
     for one in recording.requests:
         groups.setdefault((one.method, one.path, one.headers, one.body), []).append(one)
-    frequent = sorted(groups.values(), key=len, reverse=True)[:MAX_DIFFERENT]
-    chosen = [group for group in groups.values() if group in frequent]
+    frequent = set(sorted(groups, key=lambda key: len(groups[key]), reverse=True)[:MAX_DIFFERENT])
+    chosen = [group for key, group in groups.items() if key in frequent]
     count = sum(map(len, chosen))
     remarks = [
         f"requests used: {count:,}, different requests: {len(chosen):,}",

@@ -16,7 +16,8 @@ LOGIN_HEADERS = {"authorization", "cookie", "x-api-key", "x-csrftoken", "x-csrf-
 ASSET = re.compile(r"[^;]+\.(avif|css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|wasm|webmanifest|webp|woff2?)", re.I)
 # The head of a part of a form that isn't a file, the part's name, and its value.
 PART = re.compile(
-    r'(content-disposition:[^\r\n]*?\bname="(?P<name>[^"\r\n]*)"(?![^\r\n]*filename).*?\r?\n\r?\n)(?P<value>.*?)(?=\r?\n--)',
+    r'(content-disposition:[^\r\n]*?\bname="(?P<name>[^"\r\n]*)"(?![^\r\n]*filename).*?\r?\n\r?\n)(?P<value>.*?)'
+    r"(?=\r?\n--[^\r\n]+(?:\r?\ncontent-|\s*\Z)|\Z)",  # a line in the value may also start with --
     re.IGNORECASE | re.DOTALL,
 )
 HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")  # a name for a value from an earlier answer in a journey
@@ -25,7 +26,12 @@ _SAFE = "!$&'()*+,;=:@~{}"
 
 def redacted(request: Recorded) -> Recorded:
     """Return the request without possible secrets."""
-    headers = tuple(pair for pair in request.headers if pair[0].lower() not in LOGIN_HEADERS)
+    headers = tuple(
+        # The boundary in a content type is random, but it isn't a secret.
+        (name, value if name.lower() == "content-type" else field(name, value)[1])
+        for name, value in request.headers
+        if name.lower() not in LOGIN_HEADERS
+    )
     content = body(request.body, request.content_type) if request.body else request.body
     return dataclasses.replace(request, path=path(request.path), headers=headers, body=content)
 

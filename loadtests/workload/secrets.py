@@ -24,7 +24,8 @@ _TELLING = re.compile(
 # Words that mark a secret only if they are a whole word, because many harmless names contain them.
 _TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "pw", "sess", "sid", "sig", "ssn"}
 # Words that mark a secret in a name, and also in a path before a part that is a key, as in ``/invite/550e8400-.../``.
-_DOORS = {"activation", "invitation", "invitations", "invite", "magic", "recovery", "reset", "verification", "verify"}
+_DOORS = {"activate", "activation", "confirm", "confirmation", "invitation", "invitations", "invite", "magic"}
+_DOORS |= {"recover", "recovery", "reset", "token", "unsubscribe", "verification", "verify"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _ACCOUNT = re.compile(r"(?<=://)(?<!ssh://)[^\s/?#\"'<>]*@")

@@ -37,7 +37,8 @@ class SessionStore(SessionBase):
 
     def _loaded(self, response: Any) -> dict[str, Any]:
         found = messages.found(response).get(self.session_key)
-        if found is None or found.expires_at <= _now():
+        # Like the times from Datastore, this time has a time zone, even if USE_TZ is false.
+        if found is None or found.expires_at <= datetime.datetime.now(datetime.UTC):
             self._session_key = None
             return {}
         return self.decode(found.data)
@@ -108,11 +109,6 @@ class SessionStore(SessionBase):
         """Delete a session, as `delete` does."""
         if (key := session_key or self.session_key) is not None:
             await acall("commit", messages.delete(key))
-
-
-def _now() -> datetime.datetime:
-    """Return the current time with a time zone, like the times from Datastore. USE_TZ doesn't affect it."""
-    return datetime.datetime.now(datetime.UTC)
 
 
 def _meaning(error: Conflict | NotFound) -> Exception:

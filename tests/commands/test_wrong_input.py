@@ -22,7 +22,7 @@ LONG = "a" * 400
         *(((*RUN, "--rate", rate), ": must be from 0.1 to 1,000,000") for rate in ("0", "-1", "nan", "1e9")),
         ((*RUN, "--setups", "uvicron"), "unknown setup 'uvicron'. Did you mean uvicorn"),
         ((*SWEEP, "--setups", "gunicorn,granian"), "sweep is a sweep of a single setup"),
-        ((*SWEEP, "--variant", "hopless", "--dry-run"), "--variant is for a study of several setups"),
+        ((*SWEEP, "--variant", "hopless", "--dry-run"), "sweep is a sweep of one setup. Use --variant only with"),
         ((*RUN, "--variant", ".."), "is a part of your project. Name the project with --app"),
         (
             (*RUN, "--setups", "gunicorn", "--variant", "daphne==4.0"),
@@ -36,7 +36,7 @@ LONG = "a" * 400
         ((*LOAD, "--body", "", "--rate", "0"), "the rate must be over 0"),  # an empty body is valid
         ((*LOAD, "--duration", "fast"), "'fast' is not a duration. Write 10s"),
         (("load", "ws://127.0.0.1/"), "is not an HTTP URL. Write a URL such as http://127.0.0.1:8000/"),
-        ((*CAPACITY, "--objective", "fast"), "objective: 'fast' is not a possible limit"),
+        ((*CAPACITY, "--objective", "fast"), "objective: 'fast' is not a valid limit"),
         ((*CAPACITY, "--max-rate", "inf"), "max_rate: must be from 1 to 1,000,000, not inf"),
         ((*CAPACITY, "--max-rate", "5", "--objective", "p99.9<1s"), "needs at least 16.7 requests/s"),
         ((*PROFILE, "--duration", "0.0001"), "must be between 1ms and a week"),

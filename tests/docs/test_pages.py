@@ -92,7 +92,6 @@ def test_documented_targets_and_commands_exist(commands):
 
 
 NOT_RECORDS = {"Study", "Slot", "LognormalTimes", "Drawn"}
-COMMITTED = sorted(ROOT.glob("results/reference-*/run.json"))
 
 
 def tables(kind, done):

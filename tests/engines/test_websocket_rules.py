@@ -1,4 +1,4 @@
-"""Test that the load generator explains violations of the WebSocket protocol, and supports its options."""
+"""Test that the load generator explains violations of the WebSocket protocol."""
 
 import pytest
 
@@ -26,7 +26,8 @@ def test_protocol_violation_is_explained(measured, conversing, rule, says):
     assert result.examples == {"other": BROKEN + says}
     code = {"text": 1007, "huge": 1009}.get(rule, 1002)
     # A connection may transmit several messages before it closes. If it resets, the server sees no close frame.
-    assert {name for name in server.counts() if name.startswith("close ")} <= {f"close {code}"}
+    seen = {name for name in server.counts() if name.startswith("close ")}
+    assert seen == {f"close {code}"} or (rule == "continuation" and not seen)
     assert result.connections.reason == BROKEN + says
     assert 1 <= result.connections.lost <= 4
 

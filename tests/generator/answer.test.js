@@ -58,6 +58,8 @@ for (const [what, bytes, message] of [
   ['another protocol', 'SSH-2.0\r\n\r\n', /is not HTTP\/1.1: 'SSH-2.0'/],
   ['an invalid length', `${HEAD}Content-Length: 1x\r\n\r\n`, /Content-Length is '1x'/],
   ['an invalid chunk size', `${HEAD}Transfer-Encoding: chunked\r\n\r\nxy\r\n`, /starts with 'xy'/],
+  ['a chunk with too many bytes', `${HEAD}Transfer-Encoding: chunked\r\n\r\n1\r\nabc`, /longer than its size/],
+  ['a chunk without a line end', `${HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\nOK0\r\n\r\n`, /longer than its size/],
   ['an endless head', `${HEAD}${'X-Y: Z\r\n'.repeat(9000)}`, /longer than 65536 bytes/],
 ]) {
   test(`${what} is an error`, () => assert.throws(() => parsed([bytes]), message));

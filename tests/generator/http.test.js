@@ -61,6 +61,18 @@ test('a request is written with its headers and body', async () => {
   assert.match(connections[0], new RegExp(`^POST / HTTP/1.1\r\n${host}X-Y: Z\r\ncontent-length: 5\r\n\r\nhello${second}$`));
 });
 
+for (const [what, answer, count] of [
+  ['more bytes than its length', `${ok()}EXTRA`, 2],
+  ['several connection options', ok('Connection: TE, close\r\n'), 2],
+  ['HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n', 2],
+  ['HTTP/1.0 with keep-alive', 'HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n', 1],
+]) {
+  test(`after an answer with ${what}, ${count === 1 ? 'the' : 'another'} connection is used`, async () => {
+    const { connections, ends } = await sent([{}, {}], () => answer);
+    assert.deepEqual([connections.length, ends], [count, [200, 200]]);
+  });
+}
+
 test('stale answers and wrong answers are recognised', async () => {
   const answers = [ok('X-Stale: 1\r\n'), 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n', ok()];
   const { ends } = await sent([{}, {}, {}], (k) => answers[k], false);

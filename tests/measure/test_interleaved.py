@@ -159,7 +159,7 @@ def test_overloaded_setup_skips_remaining_slices(run, bench_of, monkeypatch):
     [(0.06, [(0.6, 1.2)] * 3 + [(0.6, 1.0)] * 3), (0.015, [(0.15, 0.6)] * 6 + [(0.15, 1.0)] * 3)],
 )
 def test_slow_setups_have_longer_slices(run, bench_of, monkeypatch, answer_s, settle_and_slice_s):
-    monkeypatch.setattr(interleaved, "_seconds_to_answer", lambda server, request: answer_s)
+    monkeypatch.setattr(interleaved.health, "seconds_to_answer", lambda ask: answer_s)
     run()
     assert [(settle, seconds) for _, settle, seconds in bench_of.engine.slices] == settle_and_slice_s
 

@@ -32,17 +32,21 @@ RIGHT |= {
     "stream": {"rate": 125, "duration": "8s"},
     "journey": {"duration": "60s", "users": 1},
     "journey-capacity": {},
+    "stream-capacity": {},
 }
 # The kind of a test, its changes to RIGHT, and the expected error.
 WRONG = [
     ("latency", {"warmup": -1}, ".warmup: must be a duration such as 10s or 500ms, from 0 to 604,800 seconds, not -1"),
     ("latency", {"connections": 10}, ".connections: is not a known key"),
     ("latency", {"percentiles": ["p90"]}, ".percentiles[1]: must be one of 'p50', 'p95', 'p99', not 'p90'"),
-    ("capacity", {"objective": "fast"}, ".objective: 'fast' is not a possible limit"),
+    ("capacity", {"objective": "fast"}, ".objective: 'fast' is not a valid limit"),
     ("capacity", {"objective": "errors<1%"}, ".objective: 'errors<1%' must limit a percentile"),
     ("broadcast", {"rooms": 51}, ".rooms: is 51, but there are only 50 receivers. Each room needs a receiver"),
     ("echo-capacity", {"start_rate": 0}, ".start_rate: must be a number above 0, not 0"),
     ("echo-capacity", {"start_rate": 0.5}, ".start_rate: must be at least 1, not 0.5"),
+    ("journey-capacity", {"max_rate": 30_000}, ".max_rate: must be at most 20,000, not 30000"),
+    ("stream-capacity", {"start_rate": 70_000}, ".start_rate: must be at most 60,000, not 70000"),
+    ("stream", {"percentiles": ["p50", "p99"]}, ".percentiles: tests of the kind stream have no verdicts for p50"),
     ("deployment", {"way": "reboot"}, ".way: must be one of 'kill', 'max-requests', 'reload', 'restart', not 'reboot'"),
     ("stream", {"events": 300}, ".events: a stream can last at most 10 s, not 15"),
     ("journey", {"users": ...}, ".rate: is missing. It must be a number above 0"),

@@ -60,9 +60,9 @@ def test_objective_is_restored_from_text(text, terms, objective):
             (text, OF_REQUESTS, "objective: ")
             for text in ("", "p99", "p99<50", "p99>50ms", "errors<1%", "p100<5ms", "p99<0ms", "mean<5ms", "p75<50ms")
         ),
-        ("p99<50ms, missing<1%", OF_REQUESTS, "'missing<1%' is not a possible limit. Write for example 'p99<50ms, e"),
-        ("p99<50ms", OF_DELIVERIES, "'p99<50ms' is not a possible limit. Write for example 'lag p"),
-        ("missing<1%", OF_DELIVERIES, "must limit a percentile. Write for example 'lag p99<100ms"),
+        ("p99<50ms, missing<1%", OF_REQUESTS, "'missing<1%' is not a valid limit. Write, for example, 'p99<50ms, e"),
+        ("p99<50ms", OF_DELIVERIES, "'p99<50ms' is not a valid limit. Write, for example, 'lag p"),
+        ("missing<1%", OF_DELIVERIES, "must limit a percentile. Write, for example, 'lag p99<100ms"),
     ],
 )
 def test_unsupported_limit_shows_an_example(text, terms, says):

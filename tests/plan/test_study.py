@@ -68,11 +68,12 @@ LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
         ('label = "two", ', "", r"two setups have the label 'gunicorn'"),
         ('"two"', f'"{LONG}"', r"setups\[2\].label: must be 1 to 90 letters.*, not 'a+..."),
         ('"two"', r'"\u001b[31m"', r"setups\[2\].label: must be 1 to 90 letters.*, not '\\x1b\[31m'"),
+        ('"two"', '"two", against = "two"', r"against: 'two' can't be compared with itself"),
         ('"two"', '"two", against = "x"', r"against: 'x' is not one of the setups \(gunicorn, two\)"),
         (
             "setups",
             "blocks = 6000\nsetups",
-            r"2 setups × 1 test × 6,000 blocks are 12,000 trials. A run can have at most",
+            r"2 setups × 1 test × 6,000 blocks make 12,000 trials. A run can have at most",
         ),
         ("setups", f"blocks = {'9' * 5000}\nsetups", r"mine.toml: not valid TOML: "),
         ("setups", 'baseline = "nginx"\nsetups', r"baseline: 'nginx' is not one of the setups \(gunicorn, two\)"),
@@ -113,10 +114,10 @@ MANY = list(range(1, 2000))
     ("table", "says"),
     [
         ({"setup": 1}, r"sweep\[...\]: must be a text or a list"),
-        ({}, r"sweep: 1 combinations. Add values"),
-        ({"WORKERS": "2"}, r"sweep.WORKERS: must be a knob with a list of different values such as \[1, 2, 4\]"),
+        ({}, r"sweep: must have 2 to 1,000 combinations of values, not 1"),
+        ({"WORKERS": "2"}, r"sweep.WORKERS: must be a knob with several values, as in WORKERS = \[1, 2\]"),
         ({"WORKERS": [1, 0]}, r"sweep.env.WORKERS: must be a whole number from 1 to 1024, not '0'"),
-        ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations. "),
+        ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: must have 2 to 1,000 combinations of values, not 3,996,001"),
         ({"PORT": [8000, 8001]}, r"sweep.env.PORT: applies to the whole run"),
     ],
 )

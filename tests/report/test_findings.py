@@ -61,6 +61,7 @@ def test_uncertain_setup_never_wins(page, factors, says):
 def test_setup_without_result_is_named(page):
     lost = tuple(("b", "latency", block) for block in (1, 2))
     found = page(labels=("a", "b", "c"), tests=("latency",), blocks=2, lost=lost)
+    assert answers(found)
     assert all(answer.endswith("Without a figure: b.") for answer in answers(found))
 
 

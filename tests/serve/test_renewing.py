@@ -43,7 +43,7 @@ def ask(running):
 
 
 @pytest.mark.parametrize("name", exhaustive_but(("gunicorn",), RENEWING))
-def test_gunicorn_reload_loses_no_request(name):
+def test_reload_replaces_all_workers(name):
     statuses = []
     with served(name, WORKERS="2") as running:
         before, over = workers(running), threading.Event()
@@ -55,7 +55,9 @@ def test_gunicorn_reload_loses_no_request(name):
         wait_for(lambda: ask(running) == 200, "it does not answer again")
         over.set()
         asking.join()
-    assert name != "gunicorn" or set(statuses) == {200}
+    assert 200 in statuses
+    if name == "gunicorn":  # other servers may lose requests
+        assert set(statuses) == {200}
 
 
 @pytest.mark.exhaustive

@@ -210,6 +210,7 @@ def test_ons_file_becomes_a_journey(journey_of):
         (["GET /"], "a.json: requests[1]: must be a table"),
         ([{"method": "PUT", "url": "/"}], "requests[1].method: must be 'GET' or 'POST', not 'PUT'"),
         ([{"method": "GET", "url": "/{a b}/"}], "request 1: '/{a b}/' must be a path"),
+        ([{"method": "GET", "url": "/", "data": {"a": 1}}], "request 1: data is only allowed in a POST"),
         ([{"method": "GET", "url": "/{id}/"}], "no earlier redirect_route defines {id}"),
     ],
 )

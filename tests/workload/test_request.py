@@ -104,7 +104,7 @@ def test_invalid_load_is_refused(values):
             (url, "is not a URL for a load")
             for url in ("", "localhost:8000", "ftp://a/", "http://", "http://a:port/", "http://a/a b", "http://ä/")
         ),
-        ("http://ada:hunter2@a/", "^http://a/ contains a user name. Send the user name in the header"),
+        ("http://ada:hunter2@a/", "^http://a/ contains a login. Send it in the header"),
     ],
 )
 def test_invalid_target_is_refused(url, says):

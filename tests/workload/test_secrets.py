@@ -41,6 +41,7 @@ def test_names_mark_secrets(names, secret):
         # The preceding part of the path shows that the next part is a key.
         (f"/teams/7/invitations/{UUID}/accept", "/teams/7/invitations/REPLACED/accept"),
         (f"/accept-invite?id={UUID}&page=2", "/accept-invite?id=REPLACED&page=2"),
+        (f"/activate/{UUID}/", "/activate/REPLACED/"),
         ("/reset/Mjg5MQ/5xk-8c7e21/", "/reset/REPLACED/REPLACED/"),
     ],
 )
@@ -87,6 +88,7 @@ PARTS = (
         ("", "<login><password>hunter2 x</password></login>", "<login><password>REPLACED</password></login>"),
         ("", "[" * 100_000 + '{"token":"hunter2"}', "[" * 100_000 + '{"token":"REPLACED"}'),
         (MULTIPART, PARTS, PARTS.replace("hunter2", "REPLACED")),
+        (MULTIPART, PARTS.replace("hunter2", "a\r\n-- b\r\nc"), PARTS.replace("hunter2", "REPLACED")),
         (MULTIPART, PARTS.replace("\r", ""), PARTS.replace("\r", "").replace("hunter2", "REPLACED")),
     ],
 )
@@ -95,7 +97,8 @@ def test_body_keeps_everything_except_secrets(kind, body, becomes):
 
 
 def test_recording_is_redacted_by_default(har, entry):
-    headers = [("Cookie", "sessionid=hunter2"), ("Accept", "*/*")]
+    page = "https://shop.example/?token=hunter2"
+    headers = [("Cookie", "sessionid=hunter2"), ("Accept", "*/*"), ("HX-Current-URL", page)]
     body = json.dumps({HEXADECIMAL: {"token": "hunter2"}, "a\n[[requests]]\x1b[2J": "b"})
     file = har(entry("https://ada:hunter2@shop.example/?sid=hunter2", "POST", headers=headers, body=body))
     found = converted("har", file)

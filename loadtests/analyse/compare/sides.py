@@ -77,7 +77,7 @@ def _within(results: Results, labels: list[str]) -> Compared:
 def _between(before: Results, after: Results, labels: list[str], names: tuple[str, str]) -> Compared:
     """Compare the setups and tests that two runs have in common."""
     own = {label: None for one in (before, after) for label in one.labels if label != one.aa_copy}
-    common = [label for label in labels or own if label in before.labels and label in after.labels]
+    common = [label for label in dict.fromkeys(labels or own) if label in before.labels and label in after.labels]
     tests = {test.name: test for test in after.tests}
     alike = [test.name for test in before.tests if test.name in tests and test.same_as(tests[test.name])]
     every = dict.fromkeys(test.name for one in (before, after) for test in one.tests)

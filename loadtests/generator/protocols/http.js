@@ -2,8 +2,8 @@
 //
 // This module writes the requests and parses the answers itself, because that needs less CPU time than a client library,
 // above all for new connections. No request is ever sent twice. If a server closes an idle connection at the moment when
-// the connection is used again, the request counts as a reset. This is rare, because connections aren't used after they
-// were idle for `Job.idleMs`.
+// the connection is used again, the request counts as a reset. This is rare, because a connection that was idle for
+// `Job.idleMs` isn't used again.
 //
 // Gunicorn's sync worker waits until the client closes the connection, and can't answer another request before that. If
 // an answer is the last on its connection, the client therefore closes the connection as soon as the last byte of the
@@ -11,7 +11,7 @@
 
 import { connect } from 'node:net';
 
-import { Answer } from '../answer.js';
+import { Answer, InvalidAnswer } from '../answer.js';
 import { nowMs } from '../clock.js';
 import { ExpectedAnswer } from '../expected_answer.js';
 import { addressOf, failureOf, serve } from '../loopback.js';
@@ -23,7 +23,7 @@ import { Turns } from '../turns.js';
 /** @import { AnswerHandler, Connection, Job, Owner, Protocol, Request } from '../types.ts' */
 
 const STALE = /\r\nx-stale:/i; // the header of an answer with an old copy, which a view sends if its origin failed
-const IS_LAST = /^HTTP\/1\.0|\r\nconnection:[ \t]*close[ \t]*(\r|$)/i;
+const IS_LAST = /^HTTP\/1\.0(?![^]*\r\nconnection:[ \t]*keep-alive)|\r\nconnection:([^\r]*,)?[ \t]*close[ \t]*(,|\r|$)/i;
 const HAS_LENGTH = new Set(['POST', 'PUT', 'PATCH']); // methods that need Content-Length even without a body
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
 
@@ -129,9 +129,13 @@ export class HttpConnection {
       return;
     }
     try {
-      this.answer.take(bytes);
+      const hasMore = this.answer.take(bytes);
+      this.isLast ||= hasMore; // bytes after the answer must not become the start of the next answer
     } catch (error) {
-      this.fail(/** @type {Error} */ (error));
+      if (!(error instanceof InvalidAnswer)) {
+        throw error;
+      }
+      this.fail(error);
     }
     if (this.answer.isComplete) {
       this.complete();
@@ -149,20 +153,21 @@ export class HttpConnection {
 
   complete() {
     if (this.busy) {
+      this.idleSince = nowMs(); // before the connection is closed, which takes time
       if (this.isLast) {
         this.disconnect();
       }
       this.busy = false;
-      this.idleSince = nowMs();
-      this.expected.report(this, this.owner, this.status);
+      this.expected.report(this, this.owner, this.status, this.idleSince);
     }
   }
 
   fail(/** @type {Error} */ error) {
+    const at = nowMs();
     this.disconnect();
     if (this.busy) {
       this.busy = false;
-      this.owner.onFailed(this, nowMs(), failureOf(error));
+      this.owner.onFailed(this, at, failureOf(error));
     }
   }
 

@@ -143,7 +143,7 @@ class Http2Stream {
       const isWhole = status !== 0 && stream.rstCode === constants.NGHTTP2_NO_ERROR;
       if (this.busy && this.stream === stream && isWhole) {
         this.busy = false;
-        expected.report(this, this.owner, status);
+        expected.report(this, this.owner, status, nowMs());
       }
     });
     stream.on('close', () => {

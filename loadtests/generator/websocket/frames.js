@@ -14,7 +14,7 @@ const FIRST_BYTES = new Set([0x00, 0x01, 0x02, 0x80, 0x81, 0x82, 0x88, 0x89, 0x8
 const MAX_CONTROL_BYTES = 125;
 
 /** The maximum size of a received message, in bytes. All sent messages are much shorter. */
-export const LARGEST = 64 << 20;
+const LARGEST = 64 << 20;
 
 /** The other side broke a rule of RFC 6455. The connection is closed with `code`. */
 export class Violation extends Error {
@@ -38,6 +38,7 @@ export class FrameReader {
   needed = 0; // the number of bytes until its header or the whole frame is complete
   /** @type {Buffer[] | null} */
   fragments = null;  // the parts of an incomplete message
+  fragmentBytes = 0;
   first = 0; // the first byte of the incomplete message
 
   constructor(/** @type {Listener} */ listener) {
@@ -146,13 +147,15 @@ export class FrameReader {
 
   /** @param {boolean} isLast @param {Buffer} part of a message */
   fragment(isLast, part) {
-    this.fragments = [...(this.fragments ?? []), part];
-    const bytes = this.fragments.reduce((sum, { length }) => sum + length, 0);
-    requireSize(bytes);
+    this.fragments ??= [];
+    this.fragments.push(part);
+    this.fragmentBytes += part.length;
+    requireSize(this.fragmentBytes);
     if (isLast) {
       const message = Buffer.concat(this.fragments);
       this.fragments = null;
-      this.whole(message, 0, bytes);
+      this.fragmentBytes = 0;
+      this.whole(message, 0, message.length);
     }
   }
 

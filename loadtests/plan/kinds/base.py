@@ -85,7 +85,7 @@ class Test(Fields):
         order: The place of the kind in a report.
         paces: The possible paces. The keys of a table select a pace, and the last pace is the default.
         defaults: The kind's own defaults for keys.
-        verdicts: The metrics with verdicts. Use only a few, because each metric widens all intervals.
+        verdicts: The metrics with verdicts, by default ``metrics``. Use only a few, because each widens all intervals.
         ranking: The metric that ranks the setups. The default is the first metric in ``verdicts``.
         loop_verdicts: The metrics with verdicts in a closed loop, if they differ from ``verdicts``.
         leading_counts: Counts that, instead of metrics, answer the test's question. A report starts with these counts.
@@ -104,6 +104,7 @@ class Test(Fields):
         optional: The headings of columns that are left out on narrow pages, in this order.
         terms: The limits that an objective can contain.
         in_slices: Whether the load can be split into slices.
+        has_load_curve: Whether tests that differ only in their rate form a load curve.
         failures_allowed: The share of requests, from 0 to 1, that may fail without making the figures doubtful.
         ceiling_kind: The kind of the test that measures the ceiling. The default is this kind.
         ceiling_metric: The metric of the rate that a setup sustains in that test. The default is the rate of answers.
@@ -111,6 +112,10 @@ class Test(Fields):
             a request.
         requests: The requests that every setup must answer in the same way before the load.
         deployment: The way in which servers are replaced under load, if they are.
+        files_unchanged: Whether the test's files are the same as when the test was created.
+        opening_s: The approximate seconds to open connections or streams.
+        counts_each: The number of counted units, such as deliveries, for each message.
+        knobs: The knobs with which setups are started.
         waits_on_purpose: Whether views wait for something other than the CPU, so that a setup at its limit can have
             idle cores.
         rare: The fields that records contain only if their values differ from the defaults.
@@ -122,7 +127,7 @@ class Test(Fields):
     order: ClassVar[int]
     paces: ClassVar[tuple[type[Pace], ...]]
     defaults: ClassVar[Mapping[str, Any]] = {}
-    verdicts: ClassVar[tuple[Metric | Farthest, ...]]
+    verdicts: ClassVar[tuple[Metric | Farthest, ...]] = ()
     ranking: ClassVar[Metric | Farthest | None] = None
     loop_verdicts: ClassVar[tuple[Metric, ...]] = ()
     leading_counts: ClassVar[tuple[TrialCount, ...]] = ()
@@ -178,8 +183,9 @@ class Test(Fields):
     """The login of the load's users. It is None if the users don't log in."""
 
     def __post_init__(self) -> None:
-        if self.percentiles and not any(one.percentile for one in self.judged):
-            raise ValueError(f"percentiles: tests of the kind {self.tag} have no verdicts for these percentiles")
+        for key in self.percentiles:
+            if not any(one.percentile for one in self._judged((key,))):
+                raise ValueError(f"percentiles: tests of the kind {self.tag} have no verdicts for {key}")
         _ = self.search  # check the objective
 
     @classmethod
@@ -218,7 +224,7 @@ class Test(Fields):
         return dataclasses.replace(msgspec.convert({**values, "pace": {}}, cls), pace=pace)
 
     def record(self) -> dict[str, Any]:
-        """Return the fields of the test and its pace for run.json. They contain the requests of every test."""
+        """Return the fields of the test and its pace for run.json. The record also contains the test's requests."""
         found = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
@@ -287,12 +293,15 @@ class Test(Fields):
     @property
     def choices(self) -> tuple[Metric | Farthest, ...]:
         """The metrics that can have verdicts. ``percentiles`` selects from them."""
-        return (self.pace.is_closed_loop and self.loop_verdicts) or self.verdicts
+        return (self.pace.is_closed_loop and self.loop_verdicts) or self.verdicts or self.metrics
 
     @property
     def judged(self) -> tuple[Metric, ...]:
         """The metrics for which the report contains verdicts."""
-        shares = {PERCENTILES[key] for key in self.percentiles or PERCENTILES}
+        return self._judged(self.percentiles or tuple(PERCENTILES))
+
+    def _judged(self, keys: tuple[str, ...]) -> tuple[Metric, ...]:
+        shares = {PERCENTILES[key] for key in keys}
         found = (one.of(self, shares) if isinstance(one, Farthest) else one for one in self.choices)
         return tuple(dict.fromkeys(one for one in found if one.percentile is None or one.percentile in shares))
 
@@ -486,5 +495,6 @@ class Searching(Test):
     """The base class of kinds that search for the highest rate."""
 
     paces: ClassVar[tuple[type[Pace], ...]] = (RateSearch,)
+    defaults: ClassVar[Mapping[str, Any]] = {"objective": "p99<50ms"}
     caption = "Capacity: {what}"
     optional: ClassVar[tuple[str, ...]] = ("trials", "probes")

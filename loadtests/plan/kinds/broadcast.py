@@ -111,7 +111,7 @@ class BroadcastTest(Talk):
     @property
     def subject(self) -> str:
         rooms = f" in {plural(self.rooms, 'room')}" if self.rooms > 1 else ""
-        return f"broadcasts of {self.size:,} B to {plural(self.receivers, 'receiver')}{rooms}{self.with_whom}"
+        return f"broadcasts of {self.size:,} B to {plural(self.receivers, 'receiver')}{rooms}{self._who}"
 
     def loop_condition(self, clients: int) -> str:
         return "as fast as they are accepted"
@@ -151,7 +151,6 @@ class BroadcastCapacity(Searching, BroadcastTest):
     tag = "broadcast-capacity"
     defaults = {"objective": "lag p99<100ms", "start_rate": 1000.0}
     metrics = (DELIVERY_CAPACITY,)
-    verdicts = (DELIVERY_CAPACITY,)
     heading = "Capacity for broadcasts"
     about = (
         "The highest fixed rate of deliveries within the objective for the lag at every receiver and for missing "

@@ -23,7 +23,7 @@ class ConnectTest(Talk):
 
     @property
     def subject(self) -> str:
-        return f"WebSocket handshakes{self.with_whom}"
+        return f"WebSocket handshakes{self._who}"
 
 
 class Connect(ConnectTest):
@@ -53,9 +53,7 @@ class Connect(ConnectTest):
 
 class ConnectCapacity(Searching, ConnectTest):
     tag = "connect-capacity"
-    defaults = {"objective": "p99<50ms"}
     metrics = (OPENED_CAPACITY,)
-    verdicts = (OPENED_CAPACITY,)
     heading = "Capacity for opening WebSockets"
     about = (
         "The highest fixed rate of new connections within the objective for the time until they can receive "

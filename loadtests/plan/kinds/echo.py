@@ -86,7 +86,7 @@ class EchoTest(Talk):
     @property
     def subject(self) -> str:
         over = f" over {plural(self.connections, 'connection')}" if self.search else ""
-        return f"echoes of {self.size:,} B{self.with_whom}{over}"
+        return f"echoes of {self.size:,} B{self._who}{over}"
 
 
 class EchoThroughput(EchoTest):
@@ -135,9 +135,7 @@ class Echo(EchoTest):
 class EchoCapacity(Searching, EchoTest):
     tag = "echo-capacity"
     order = 6
-    defaults = {"objective": "p99<50ms"}
     metrics = (ECHO_CAPACITY,)
-    verdicts = (ECHO_CAPACITY,)
     heading = "Capacity for echoes"
     about = (
         "The highest fixed rate of messages within the objective for response times and for messages that don't "

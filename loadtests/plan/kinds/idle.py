@@ -108,7 +108,7 @@ class Idle(Talk):
 
     @property
     def subject(self) -> str:
-        return f"idle WebSockets{self.with_whom}"
+        return f"idle WebSockets{self._who}"
 
     @property
     def description(self) -> str:

@@ -231,9 +231,7 @@ class Latency(ConnectedTest):
 class Capacity(Searching, ConnectedTest):
     tag = "capacity"
     order = 3
-    defaults = {"objective": "p99<50ms"}
     metrics = (CAPACITY,)
-    verdicts = (CAPACITY,)
     heading = "Capacity"
     about = (
         "The highest fixed rate with which a long probe is within the objective for response times (from the "
@@ -270,7 +268,6 @@ class Recovery(ConnectedTest):
     in_slices = False  # The origin's recipe starts with the load, and defines when the origin fails.
     failures_allowed = 1.0  # the requests are expected to fail while the origin fails
     metrics = (RECOVERY,)
-    verdicts = (RECOVERY,)
     heading = "Recovery"
     about = (
         "The origin works, then fails, and then works again. Time to recover lasts from that moment to the end of "

@@ -45,6 +45,7 @@ class Search(Pace):
     unit: ClassVar[str] = ""  # The unit of rates. If empty, the test's unit per second, such as requests/s.
     whole: ClassVar[bool] = False  # Whether the search tries only whole numbers.
     min_rate: ClassVar[float] = 1.0
+    most: ClassVar[float] = MAX_RATE  # The highest rate that the load allows.
     precision: ClassVar[float] = 0.1
     """The final ratio between the lowest failed rate and the highest passed rate, minus 1."""
 
@@ -69,10 +70,12 @@ class Search(Pace):
         """Return the objective and the plan of the search.
 
         Raises:
-            ValueError: If the objective isn't valid. The text starts with the key.
+            ValueError: If the objective or a rate isn't valid. The text starts with the key.
         """
+        for key, rate in ("start_rate", self.start_rate), ("max_rate", self.max_rate):
+            if rate > self.most:
+                raise ValueError(f"{key}: must be at most {self.most:,.0f}, not {rate:g}")
         objective = objectives.parse(self.objective, test.terms)
-        counts = test.cost_unit.plural
         return objective, SearchPlan(
             start_rate=self.start_rate,
             max_rate=self.max_rate,
@@ -81,8 +84,7 @@ class Search(Pace):
             long_s=self.confirm_s,
             precision=self.precision,
             requests=round(self.needed(objective, test)),
-            counts=counts,
-            unit=self.unit or f"{counts}/s",
+            unit=self.unit or f"{test.cost_unit.plural}/s",
             whole=self.whole,
         )
 

@@ -159,6 +159,8 @@ class StreamSearch(Search):
     rate: Rate = 100.0
 
     unit = "streams"
+    whole = True
+    most = float(MAX_CONNECTIONS)
     compared = ("objective", "rate")
 
     @property
@@ -184,7 +186,10 @@ class StreamSearch(Search):
         short_s = max(self.probe_s, 2 * test.length_s)
         needed = max((requests_needed(limit.percentile) for limit in objective.limits if not limit.of), default=0)
         long_s = max(self.confirm_s, short_s, needed / self.rate)
-        return objective, dataclasses.replace(plan, short_s=short_s, long_s=long_s, requests=0, whole=True)
+        return objective, dataclasses.replace(plan, short_s=short_s, long_s=long_s)
+
+    def needed(self, objective: Objective, test: Test) -> float:
+        return 0  # ``plan`` makes the probes long enough
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -337,7 +342,6 @@ class StreamCapacity(Searching, StreamTest):
     paces = (StreamSearch,)
     defaults = {"objective": "delay p99<100ms, p99<500ms", "start_rate": 10.0, "max_rate": 10_000.0, "confirm": 10.0}
     metrics = (CAPACITY,)
-    verdicts = (CAPACITY,)
     heading = "Capacity in streams"
     about = (
         "The most streams at once with which a long probe is within the objective for the delay of events "

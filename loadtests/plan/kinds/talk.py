@@ -71,11 +71,6 @@ class Talk(Test):
     def setup_features(self) -> frozenset[str]:
         return frozenset({PROTOCOL})
 
-    @property
-    def with_whom(self) -> str:
-        """A description of the login."""
-        return self._who
-
 
 def in_dialect(load: Load, dialect: str) -> Load:
     """Return the load in a setup's dialect.

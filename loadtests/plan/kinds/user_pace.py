@@ -88,6 +88,7 @@ class UserSearch(Search):
 
     compared = ("model", "objective")
     min_rate = 0.1
+    most = float(MAX_USERS)
 
     @property
     def of_users(self) -> bool:

@@ -1,4 +1,4 @@
-"""Draw a line for each setup over load, over time or over rate, or points next to a calculated ceiling.
+"""Draw a line for each setup over load, over time or over rate.
 
 The legend next to a panel lists the setups in the order of the ends of their lines, from top to bottom.
 """
@@ -57,20 +57,6 @@ def over_time(rows: Rows, looks: Looks, seconds: float, many: str, subtitle: lis
         band = area.encode(color=_colour(its_looks), description="label:N")
         panels.append(_panel([band, *_lines(part, x, y, its_looks)]))
     return _stacked(panels, f"{many.capitalize()} per second over time", subtitle)
-
-
-def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """Draw measured rates as points over the number of concurrent requests, and the calculated ceiling as a line.
-
-    Each row contains label, concurrency, value (per second) and text. Each row of ``line`` contains concurrency and
-    value.
-    """
-    x_scale, y_scale = (shared.scale_for([*rows, *line], key) for key in ("concurrency", "value"))
-    x = alt.X("concurrency:Q", **shared.axis(x_scale, "requests that can be in flight"))
-    y = alt.Y("value:Q", **shared.axis(y_scale, "successful requests per second"))
-    arithmetic = shared.chart_of(line).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)
-    points = shared.points(shared.described(rows).encode(x=x, y=y), 70, _by_end(rows, looks), legend=LEGEND)
-    return _stacked([_panel([arithmetic, points])], title, subtitle)
 
 
 def capacity(

@@ -1,4 +1,4 @@
-"""Draw readings over time: one setup second by second, or a small panel for each setup."""
+"""Draw the readings of one setup second by second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ NAME_HEIGHT = 14
 ROOM_OF_TEXT = 0.18  # minimum length of a stage whose name is shown, as a share of the width
 ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # the colours of 2xx or ok, of stale copies, and of other successes
 FAILED = ("#D55E00", "#CC79A7", "#8C2D5A", "#B97F00", "#8A8A8A")
-ACROSS, SMALL_WIDTH, SMALL_HEIGHT = 4, 150, 70
 
 
 class Panel(NamedTuple):
@@ -77,7 +76,7 @@ def _lines(panel: Panel, x: alt.X) -> Any:
     return lines.encode(color=_colour(names, ROLE_COLOURS) if len(names) > 1 else alt.value(ROLE_COLOURS[0]))
 
 
-def _colour(names: list[str], colours: Sequence[str], orient: Any = "right") -> alt.Color:
+def _colour(names: list[str], colours: Sequence[str]) -> alt.Color:
     painted = [colours[place % len(colours)] for place in range(len(names))]
     scale = alt.Scale(domain=names, range=painted)
-    return alt.Color("name:N", scale=scale, legend=alt.Legend(title=None, orient=orient))
+    return alt.Color("name:N", scale=scale, legend=alt.Legend(title=None, orient="right"))

@@ -82,13 +82,12 @@ def markdown(compared: Compared) -> str:
 
 def _rows(table: Table) -> Iterator[str]:
     aligned = ["--:" if place in table.numeric else "---" for place in range(len(table.columns))]
-    cells = ([_escaped(_whole(field)) for field in row] for row in table.rows)
+    cells = (
+        [_escaped(f"{field.text} ({field.detail})" if field.detail else field.text) for field in row]
+        for row in table.rows
+    )
     for row in (table.columns, aligned, *cells):
         yield f"| {' | '.join(row)} |"
-
-
-def _whole(field: Field) -> str:
-    return f"{field.text} ({field.detail})" if field.detail else field.text
 
 
 def _escaped(text: str) -> str:

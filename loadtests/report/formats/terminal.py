@@ -66,6 +66,7 @@ def _cut(lines: list[Text], room: int) -> list[Text]:
     """Return the lines that fit. If some lines don't fit, the last line states how many lines are left out."""
     if len(lines) <= room:
         return lines
+    room = max(room, 1)
     return [*lines[: room - 1], safe_text(f"... and {len(lines) - room + 1} more, on the page", "dim")]
 
 

@@ -23,7 +23,7 @@ def what_to_choose(swept: SweepResults) -> str:
             for measure in swept.known_measures
             if (label := swept.looks_best(measure))
         ]
-        return f"It depends: no cell is within noise of the best in all measures. {series(best)} look best."
+        return f"It depends: no cell is within noise of the best in all measures. Best by appearance: {series(best)}."
     unknown = [measure.name for measure in swept.measures if measure not in swept.known_measures]
     without = f" Unknown, because the trials are too short: {series(unknown)}." if unknown else ""
     return f"{_standing(swept, choice)}{_memory(swept, choice)}.{without} Set {environment(swept.env[choice])}"
@@ -51,6 +51,6 @@ def _memory(swept: SweepResults, choice: str) -> str:
         return ""
     share = swept.memory[choice] / swept.memory[best]
     if abs(share - 1) <= swept.results.study.delta:
-        return ", and uses as much memory"
+        return f", and uses as much memory as {swept.words(best)}"
     figures = f"{number(swept.memory[choice])} instead of {number(swept.memory[best])} MB"
-    return f", and uses {share:.0%} of its memory ({figures})"
+    return f", and uses {share:.0%} of the memory of {swept.words(best)} ({figures})"

@@ -22,8 +22,8 @@ def section(results: Results) -> Section | None:
         "by the time that each request waits. The latency is the origin's own mean. At a fixed rate, the ceiling is "
         f"at most the sent rate. The ceiling and the measured rate agree if they differ by at most {AGREES:.0%}, or by "
         f"{ERRORS_OF_CHANCE:g} standard errors of the measured count. A setup below the ceiling has another limit, "
-        "usually CPU time. In a closed loop, the core isn't always busy, because requests that are sent together are "
-        "processed one by one, but are answered together, so that the next requests are also sent together."
+        "usually CPU time. In a closed loop, the core isn't always busy. Requests that arrive together are "
+        "processed one by one but answered together, so the next requests also arrive together."
     )
     return Section("arithmetic", "The arithmetic of waiting", (about,), tuple(_table(*one) for one in found))
 

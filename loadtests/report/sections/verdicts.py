@@ -52,7 +52,7 @@ def section(results: Results) -> Section | None:
 
 
 def _how_to_read(results: Results) -> str:
-    family = max((one.family for one in results.comparisons.values()), default=0)
+    family = results.family
     text = (
         f"Each setup is compared with {results.baseline_name}: the mean ratio within blocks, and its interval over "
         "blocks. A setup is faster or slower if the interval excludes 1, equivalent if the interval is within "
@@ -143,6 +143,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     bands = [band for metric in known for band in _bands(results, test, metric)]
     floor = " and the machine's noise floor" if any(band["kind"] == NOISE_FLOOR for band in bands) else ""
     text = "; ".join(f"{row['panel']}, {row['label']}: {row['note']}" for row in rows)
+    blocks = [one.blocks for one in results.comparisons.values() if one.test == test.name]
     yield Chart(
         f"verdicts-{test.name}",
         f"Ratio to {results.baseline_name} {findings.condition(results, test)}, with the equivalence band{floor}."
@@ -153,16 +154,9 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
             rows,
             bands,
             findings.title(results, test, known[0]),
-            [
-                f"{test.description}, {test.engine}; ratio within each block, "
-                f"mean of {span(_blocks(results, test), 'block')}"
-            ],
+            [f"{test.description}, {test.engine}; ratio within each block, mean of {span(blocks, 'block')}"],
         ),
     )
-
-
-def _blocks(results: Results, test: Test) -> list[int]:
-    return [one.blocks for one in results.comparisons.values() if one.test == test.name]
 
 
 def _bands(results: Results, test: Test, metric: Metric) -> Iterator[ChartRow]:

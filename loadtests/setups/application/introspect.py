@@ -22,6 +22,7 @@ import platform
 import re
 import runpy
 import sys
+import tokenize
 import traceback
 from typing import Any
 
@@ -37,7 +38,7 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
     files: dict[str, str] = {}
     application: Any = None
     if given.pop("manage", ""):
-        files["manage.py"] = "manage.py"
+        files["manage.py"] = os.path.abspath("manage.py")
         _run_manage()
         os.environ.update({name: before[name] for name in (MODULE, CLASS) if name in before})
         if MODULE not in os.environ:
@@ -60,7 +61,7 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
             except AppRegistryNotReady:
                 why = "doesn't call django.setup(), so a server can't import it. Pass the entry point with"
                 sys.exit(f"{module} {why} --{interface}")
-            files[f"{interface}.py"] = sys.modules[module].__file__ or ""
+            files[f"{interface}.py"] = getattr(sys.modules[module], "__file__", None) or ""
             application = application or loaded  # the ASGI application, if there is one
 
     if os.environ.get(CLASS):
@@ -95,11 +96,12 @@ def _named(files: "dict[str, str]") -> "dict[str, str]":
     """Return the settings that each file names, even if the environment names other settings."""
     found = {}
     for label, path in files.items():
-        with open(path, encoding="utf-8") as file:
+        # A compiled module, for example, can't be read.
+        with contextlib.suppress(OSError, SyntaxError, UnicodeDecodeError), tokenize.open(path) as file:
             text = file.read()
-        names = [re.search(rf"""{variable}["']\W+([\w.]+)["']""", text) for variable in (MODULE, CLASS)]
-        if names[0]:
-            found[label] = ".".join(name[1] for name in names if name)
+            names = [re.search(rf"""{variable}["']\W+([\w.]+)["']""", text) for variable in (MODULE, CLASS)]
+            if names[0]:
+                found[label] = ".".join(name[1] for name in names if name)
     return found
 
 

@@ -203,24 +203,18 @@ def _change(folder: Path, changes: list[str]) -> None:
         # pip finds the project's packages, and replaces only packages that conflict with the changes.
         failure = f"{' and '.join(changes)} can't be installed"
         command = [*environment.pip(python), "install", *changes]
-        program.output(command, failure, environment.INSTALLED_WITHIN_S, log=_log(folder))
+        program.output(command, failure, environment.INSTALLED_WITHIN_S, log=folder.parent / f"{folder.name}.log")
 
 
 def _constrain(folder: Path, changes: Iterable[str]) -> set[str]:
     """Write constraints with the versions of all unchanged packages, and return the names of these packages."""
     changed = {normalized(line) for line in changes}
-    found = _installed(folder / "bin" / "python").items()
-    kept = {normalized(name): f"{name}=={version}\n" for name, version in found if normalized(name) not in changed}
+    found = {name: version.partition(" ")[0] for name, version in versions(folder / "bin" / "python").items()}
+    kept = {
+        normalized(name): f"{name}=={version}\n" for name, version in found.items() if normalized(name) not in changed
+    }
     (folder / CONSTRAINTS).write_text("".join(kept.values()), encoding="utf-8")
     return {*kept}
-
-
-def _log(folder: Path) -> Path:
-    return folder.parent / f"{folder.name}.log"
-
-
-def _installed(python: Path) -> dict[str, str]:
-    return {name: version.partition(" ")[0] for name, version in versions(python).items()}
 
 
 def _install(folder: Path, pins: list[str], missing: list[str]) -> dict[str, str]:

@@ -86,9 +86,9 @@ class OwnWebsocket:
 
 
 def without_value(text: str) -> str:
-    """Return a header without its value if its name marks a secret."""
+    """Return a header without its value if its name marks a secret, or ``REPLACED`` if the text isn't a header."""
     name, colon, _ = text.partition(":")
-    return f"{name}{colon}{REPLACED}" if telling(name) else text
+    return text if colon and not telling(name) else f"{name if colon else ''}{colon}{REPLACED}"
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:

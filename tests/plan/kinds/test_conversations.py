@@ -159,7 +159,7 @@ def test_failing_broadcast_sustains_nothing(broadcast):
 def test_search_uses_counted_units(kind, counts, objective, other):
     test = conversing(kind)
     found, plan = test.search
-    assert (str(found), plan.counts, test.kind.cost_unit.plural) == (objective, counts, counts)
+    assert (str(found), plan.unit, test.kind.cost_unit.plural) == (objective, f"{counts}/s", counts)
     assert (plan.short_s, plan.long_s, plan.precision) == (1, 2, 0.03)
     assert test.decisive.unit == f"{counts}/s"
     assert (test.fixed_rate, test.can_interleave) == (None, False)

@@ -1,4 +1,4 @@
-"""Test the cost of a million requests, and the processes' shares of this cost."""
+"""Test the CPU time per request, and the shares of the processes."""
 
 import dataclasses
 
@@ -6,8 +6,6 @@ import pytest
 
 from tests.fixtures.pages import section
 from tests.report.changed import resaved
-
-MILLION = "cost of a million requests"
 
 
 @pytest.fixture

@@ -67,7 +67,8 @@ def test_cheapest_good_cell_is_recommended(swept):
     answer = advised(found)
     assert answer.startswith("2 workers × 1 thread is within noise of the best (×0.9")
     assert "of 4 workers × " in answer
-    assert answer.endswith("uses 50% of its memory (80.0 instead of 160 MB). Set WORKERS=2 THREADS=1")
+    assert "uses 50% of the memory of 4 workers × " in answer
+    assert answer.endswith("(80.0 instead of 160 MB). Set WORKERS=2 THREADS=1")
     for name in ("sweep-throughput", "sweep-memory"):
         rows = drawn(found, name)
         assert [label for label, row in rows.items() if row["advised"]] == ["2w-1t"]

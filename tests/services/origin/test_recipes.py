@@ -45,6 +45,7 @@ def read(value):
 
 
 def test_included_recipes_are_valid():
+    assert recipes.names()
     assert all(recipes.load(name) for name in recipes.names())
 
 
