@@ -32,6 +32,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
+def quick_generators(monkeypatch):
+    """Shorten the generator's warm-up, which would take most of the tests' CPU time."""
+    monkeypatch.setattr("loadtests.engines.node.COMPILE_MS", 20.0)
+
+
+@pytest.fixture(autouse=True)
 def no_exported_settings(monkeypatch):
     """Unset DJANGO_SETTINGS_MODULE.
 

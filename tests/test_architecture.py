@@ -18,17 +18,22 @@ def architecture():
     return module
 
 
-def test_every_package_belongs_to_a_layer(architecture):
+@pytest.fixture(scope="module")
+def imports(architecture):
+    return architecture.imports()
+
+
+def test_every_package_belongs_to_a_layer(architecture, imports):
     layers = [package for layer in architecture.LAYERS for package in layer.packages]
-    assert sorted(layers) == sorted(architecture.imports())
+    assert sorted(layers) == sorted(imports)
 
 
-def test_imports_follow_the_layers(architecture):
-    assert architecture.arrows_back(architecture.imports()) == []
+def test_imports_follow_the_layers(architecture, imports):
+    assert architecture.arrows_back(imports) == []
 
 
-def test_import_of_higher_layer_is_detected(architecture):
-    found = {**architecture.imports(), "plan": {"report": {"loadtests/plan/study.py"}}}
+def test_import_of_higher_layer_is_detected(architecture, imports):
+    found = {**imports, "plan": {"report": {"loadtests/plan/study.py"}}}
     assert architecture.arrows_back(found) == ["plan imports report: loadtests/plan/study.py"]
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scipy import stats
-
 from loadtests.analyse.overload import LOST, lost_share
 from loadtests.analyse.results import Results
 
@@ -25,6 +23,8 @@ class LossTest:
 
     @property
     def p(self) -> float:
+        from scipy import stats  # slow to import
+
         table = [[losing, trials - losing] for losing, trials in zip(self.losing, self.trials, strict=True)]
         return float(stats.fisher_exact(table).pvalue)
 

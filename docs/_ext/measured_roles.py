@@ -36,7 +36,6 @@ from statistics import fmean, stdev
 from docutils import nodes
 from lost_deliveries import loss_test
 from reference_runs import REFERENCES, newest_profile
-from scipy import stats
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
@@ -238,6 +237,8 @@ class DowntimeRole(OfRun):
             raise LookupError(f"only {len(known)} trials contain the downtime, but {MIN_DOWNTIMES} are necessary")
         if not any(known):
             return f"0 ms in {len(known)} trials"
+        from scipy import stats  # slow to import
+
         half = stats.t.ppf(0.975, len(known) - 1) * stdev(known) / len(known) ** 0.5
         return f"{number(fmean(known))} ms ({number(max(0.0, fmean(known) - half))} to {number(fmean(known) + half)})"
 

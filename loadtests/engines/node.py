@@ -26,6 +26,8 @@ PROGRAM = "generator"  # the name of this load program in messages to workers
 GENERATOR = ROOT / "loadtests" / "generator"
 # The garbage collector runs only after 32 MB of short-lived objects, so that it interrupts sending less often.
 YOUNG_GENERATION = "--max-semi-space-size=32"
+# The generator's warm-up sends in several ways for this time each, so that V8 compiles the code before the load.
+COMPILE_MS = 200.0
 
 PREPARATION_S = 30.0
 OPENED_PER_S = 100.0  # The minimum number of connections that are opened per second.
@@ -86,8 +88,8 @@ class NodeGenerator:
         require_able(self.engine, load)
         name, token = f"{next(self._names)}", secrets.token_hex(TOKEN_BYTES)
         for index, process in enumerate(self._processes):
-            own = job(self.engine.name, load, token, index)
-            process.write({"load": name, "job": {**own, "contract": contract}})
+            how = {"contract": contract, "compileMs": 0 if contract else COMPILE_MS}
+            process.write({"load": name, "job": job(self.engine.name, load, token, index) | how})
         wait_for(self._processes, "ready", _preparation_s(load))
         for process in self._processes:
             demote(process.last.get("helpers", []))  # a worker has already lowered the priority of its threads

@@ -92,7 +92,7 @@ async function load(job) {
   const { openloop } = await import('./openloop.js');
   const { protocol } = /** @type {{protocol: Protocol}} */ (await import(`./protocols/${job.protocol}.js`));
   const work = `${job.protocol} ${job.conversation?.does}`;
-  if (!warm.has(work) && !job.contract) {
+  if (!warm.has(work) && job.compileMs) {
     const { warmUp } = await import('./warmup.js');
     await warmUp(protocol, job);
     warm.add(work);

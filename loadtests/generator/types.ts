@@ -30,7 +30,8 @@ export interface Job {
   streams: Streams[]; // for the protocol `events`
   ca: string | null; // trusted certificates in PEM format, or null for the system's certificates
   resumption: boolean; // whether new connections resume TLS sessions
-  contract?: boolean; // a check before a load: the engine isn't warmed up, and failures quote the server's messages
+  contract?: boolean; // a check before a load: failures quote the server's messages
+  compileMs: number; // how long the engine sends in each way before the load, so that V8 compiles its code
 }
 
 /** Streams of events that are read while requests are sent. */

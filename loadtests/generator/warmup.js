@@ -6,7 +6,6 @@ import { openloop } from './openloop.js';
 
 /** @import { Job, Protocol } from './types.ts' */
 
-const EACH_MS = 200;
 const PACES = [
   { rate: null },
   { rate: null, keepAlive: false }, // a closed loop that closes each connection after its answer
@@ -38,9 +37,9 @@ export async function warmUp(protocol, job) {
   for (const pace of PACES) {
     const load = openloop(protocol, { ...quick, ...pace }, () => {});
     await load.ready();
-    const whole = { fromMs: 0, ofMs: EACH_MS };
-    const slice = { settleMs: 0, durationMs: EACH_MS, graceMs: EACH_MS, arrivalSeed: null, settling: whole, measured: whole };
-    await load.run({ start: nowMs(), ...slice });
+    const whole = { fromMs: 0, ofMs: job.compileMs };
+    const slice = { settleMs: 0, durationMs: job.compileMs, graceMs: job.compileMs, arrivalSeed: null };
+    await load.run({ start: nowMs(), ...slice, settling: whole, measured: whole });
     load.close();
     await load.ended();
   }

@@ -117,7 +117,7 @@ def test_run_on_full_disk_suggests_resume(disk, bench_of, capsys):
 
 
 def test_stdout_without_space_is_reported():
-    command = [sys.executable, "-m", "loadtests", "list"]
+    command = [sys.executable, "-m", "loadtests", "list", "setups"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "error: cannot write the output: No space left on device\n")

@@ -80,6 +80,7 @@ def rows(command, kind):
     return {row["name"]: row for row in json.loads(command("list", kind, "--json")[1])[kind]}
 
 
+@pytest.mark.exhaustive
 def test_list_shows_missing_requirements(command, without):
     without("daphne")
     found, kept = rows(command, "setups"), rows(command, "studies")

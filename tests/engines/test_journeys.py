@@ -17,6 +17,7 @@ pytestmark = pytest.mark.servers
 locust = get("locust")
 QUESTIONNAIRE = str(journeys.known()["questionnaire"])
 THINK_S = (0.01, 0.03)
+EXHAUSTIVE = pytest.mark.exhaustive
 
 
 def load(survey, users=4, arrivals=None, think_s=THINK_S, **options):
@@ -25,7 +26,7 @@ def load(survey, users=4, arrivals=None, think_s=THINK_S, **options):
     return Load.of_url(f"{survey.url}/", users=who, connections=max(users, 8), **options)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", exhaustive_but((2,), [1, 2]))
 def test_closed_loop_requests_are_counted_once(survey, processes):
     server = survey()
     result = locust.run(load(server, processes=processes))
@@ -51,10 +52,10 @@ def test_closed_loop_requests_are_counted_once(survey, processes):
 @pytest.mark.parametrize(
     ("wrong", "every", "processes", "kind", "example"),
     [
-        ("mix_up", 3, 1, "mixed-up", "answers differ from the entered answers: "),
+        pytest.param("mix_up", 3, 1, "mixed-up", "answers differ from the entered answers: ", marks=EXHAUSTIVE),
         ("mix_up", 3, 2, "mixed-up", "answers differ from the entered answers: "),
-        ("lose", 2, 1, "mixed-up", "moved is None"),
-        ("forget", 20, 1, "lost-session", "redirected to /questionnaire/signed-out/"),
+        pytest.param("lose", 2, 1, "mixed-up", "moved is None", marks=EXHAUSTIVE),
+        pytest.param("forget", 20, 1, "lost-session", "redirected to /questionnaire/signed-out/", marks=EXHAUSTIVE),
     ],
 )
 def test_all_wrong_answers_are_counted(survey, wrong, every, processes, kind, example):
@@ -69,7 +70,7 @@ def test_all_wrong_answers_are_counted(survey, wrong, every, processes, kind, ex
 
 
 @pytest.mark.parametrize("method", exhaustive_but(("POST",), ["GET", "POST"]))
-@pytest.mark.parametrize(("wrong", "kind"), [("fail", "status"), ("cut", "reset")])
+@pytest.mark.parametrize(("wrong", "kind"), [("fail", "status"), pytest.param("cut", "reset", marks=EXHAUSTIVE)])
 def test_failures_are_counted_by_kind(survey, wrong, kind, method):
     server = survey(**{wrong: 20, "of": method})
     result = locust.run(load(server))
@@ -89,6 +90,7 @@ def test_unanswered_requests_are_unfinished(survey, method):
     assert set(result.errors) == {"timeout"}
 
 
+@pytest.mark.exhaustive
 def test_warmup_is_not_counted(survey):
     server = survey()
     began = []
@@ -126,6 +128,7 @@ def test_slow_answers_do_not_delay_arrivals(survey):
     assert result.journeys.under_way_first > 0
 
 
+@pytest.mark.exhaustive
 def test_unreachable_server_is_reported(survey, unused_port):
     server = survey()
     server.url = f"http://127.0.0.1:{unused_port}"

@@ -10,6 +10,7 @@ from loadtests.engines.base import Watch
 from loadtests.records.histogram import decoded
 from loadtests.workload import Load, Request
 from loadtests.workload.order import order
+from tests.fixtures.exhaustive import exhaustive_but
 
 pytestmark = pytest.mark.servers
 
@@ -48,6 +49,7 @@ def test_processes_share_rate_and_mix(server):
     assert tuple(sorted(rows, key=lambda row: row.t)) == result.timeline
 
 
+@pytest.mark.exhaustive
 def test_closed_loop_sends_the_mix(measured, server):
     result = measured(Load(server.url, (QUICK, SLOW), connections=4, duration_s=1.5))
     assert result.ok == result.planned == sum(row.ok for row in result.requests) > 40
@@ -98,7 +100,7 @@ def test_methods_and_headers_are_sent(measured, server):
     assert ([row.ok for row in result.requests], result.examples) == ([4] * 7, {})
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", exhaustive_but((2,), [1, 2]))
 def test_replay_sends_at_recorded_times(server, processes):
     recorded = ((0.0, 0), (0.2, 1), (0.4, 0), (0.4, 0), (2.1, 1), (2.2, 0))
     load = Load(server.url, (QUICK, SLOW), recorded=recorded, rate=2, duration_s=3, processes=processes)

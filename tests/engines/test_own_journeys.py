@@ -49,11 +49,16 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (LOWEST + 16, resource.getrlimit(reso
     ("text", "says"),
     [
         (OWN.format(walk="raise KeyError('so it goes')"), r"stopped: KeyError: 'so it goes' \(exit status 1\)$"),
-        (
+        pytest.param(
             OWN.format(walk=f"self.get({LAUNCH}, check=lambda page: BrokenOff('sold-out', ''))"),
             r"stopped: ValueError: 'sold-out' is not a kind of failure. Use one of status, ",
+            marks=pytest.mark.exhaustive,
         ),
-        ("x = 1", r"contains 0 journeys. It must contain one subclass of Journey \(exit status 1\)$"),
+        pytest.param(
+            "x = 1",
+            r"contains 0 journeys. It must contain one subclass of Journey \(exit status 1\)$",
+            marks=pytest.mark.exhaustive,
+        ),
         (FEW + GET, r"RuntimeError: this machine can't open more connections: .* Too many open files"),
     ],
 )
@@ -84,6 +89,7 @@ def test_journey_can_use_plain_python(walked, tmp_path, imports, walk):
     assert result.ok == counts["GET launch"] > 0
 
 
+@pytest.mark.exhaustive
 def test_many_open_files_are_supported(walked):
     others = "import os; KEPT = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]"
     result, counts = walked(others + GET)

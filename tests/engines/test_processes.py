@@ -67,7 +67,7 @@ def test_no_process_outlives_its_parent(engine, parent, how, generators):
     ("engine", "who"),
     [
         ("openloop", "main.js"),
-        ("locust", "loadtests.journeys.injector"),
+        pytest.param("locust", "loadtests.journeys.injector", marks=pytest.mark.exhaustive),
     ],
 )
 def test_killed_process_is_reported(engine, who, url, generators):

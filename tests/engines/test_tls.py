@@ -10,6 +10,7 @@ import pytest
 from loadtests.engines import get, node
 from loadtests.measure.url import nothing_ok
 from loadtests.workload import Load, Request
+from tests.fixtures.exhaustive import exhaustive_but
 
 pytestmark = pytest.mark.servers
 
@@ -58,7 +59,7 @@ def loaded(tmp_path):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("resumption", [False, True])
+@pytest.mark.parametrize("resumption", exhaustive_but((True,), [False, True]))
 def test_new_connections_resume_sessions_if_allowed(loaded, protocol, resumption):
     result, counts = loaded(closes=True, protocol=protocol, resumption=resumption)
     assert (result.planned, result.ok, result.errors) == (EACH, EACH, {})
@@ -82,6 +83,7 @@ def test_shared_connection_has_one_handshake(loaded, protocol, options):
     assert result.ok == EACH < counts["requests"] - EACH
 
 
+@pytest.mark.exhaustive
 def test_environment_variable_adds_a_certificate(loaded, monkeypatch):
     named = {"rate": 20, "duration_s": 0.5, "ca": None}
     result, _ = loaded(**named)

@@ -61,6 +61,7 @@ def test_closed_loop_keeps_connections_busy(measured, conversing):
     assert (result.deliveries.expected, result.deliveries.missing) == (3 * result.ok, 0)
 
 
+@pytest.mark.exhaustive
 def test_processes_share_connections_and_messages(conversing):
     result = openloop.run(conversing(refuse=4).load("idle", receivers=41, rate=0, duration_s=0.2, processes=2))
     found = result.connections

@@ -44,6 +44,7 @@ def test_started_setup_fetches_immediately(name):
         files.close()
 
 
+@pytest.mark.exhaustive
 def test_origin_url_replaces_the_service(origin):
     playing = origin({**WELL, "body": "the named one"})
     with served("gunicorn", "origin", ORIGIN_URL=playing.url) as running:

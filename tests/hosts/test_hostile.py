@@ -20,7 +20,7 @@ from loadtests.hosts.proof import ProofServer
 from loadtests.observe.machine import boot
 from tests.fixtures.hostile import changed
 
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "5"))
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # A fake ssh program that answers each method with the method's line in the file ``answers``.
 SSH = """#!{python} -IS

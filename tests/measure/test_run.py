@@ -19,8 +19,11 @@ setups = ["gunicorn"]
 blocks = 2
 tests.latency = { rate = 50, duration = "500ms", warmup = "100ms" }
 """
-# A directory can't be created below /proc. Gunicorn doesn't read the variable.
-NOWHERE = """setups = ["gunicorn", {setup = "daphne-ipc", label = "nowhere", env = {IPC_DIR = "/proc/nowhere"}}]"""
+# The sample project refuses a state of this size in a cookie.
+FAILING = """setups = [
+    "gunicorn",
+    {setup = "waitress", label = "failing", env = {SESSIONS = "cookies", QUESTIONNAIRE_STATE_BYTES = 60000}},
+]"""
 # Other programs on the machine can cause these flags.
 DISTURBED = {"cores_taken", "cores_disturbed", "send_lag", "generator_busy", "shared_core"}
 
@@ -38,14 +41,14 @@ def trials(folder):
 
 
 def test_run_continues_after_failed_setup(command, study, folder):
-    study.write_text(STUDY.replace('setups = ["gunicorn"]', NOWHERE).replace("blocks = 2", "blocks = 1"))
+    study.write_text(STUDY.replace('setups = ["gunicorn"]', FAILING).replace("blocks = 2", "blocks = 1"))
     code, printed, errors = command("run", study, "--output", folder)
     assert code == 1
     assert "a setup failed or has no results in a test" in errors
-    assert "/proc/nowhere" in printed  # from the end of the server's log
+    assert "QUESTIONNAIRE_STATE_BYTES" in printed  # from the end of the server's log
     about = json.loads((folder / "run.json").read_text())
     assert (about["study"]["name"], len(about["order"])) == ("small", 2)
-    failed = [trial for trial in trials(folder) if trial["label"] == "nowhere"]
+    failed = [trial for trial in trials(folder) if trial["label"] == "failing"]
     found = [(trial["attempt"], trial["status"], trial["flags"][0]["reason"]) for trial in failed]
     assert found == [(attempt, "invalid", "server_did_not_start") for attempt in (1, 2)]
     served = next(trial for trial in trials(folder) if trial not in failed)
@@ -75,6 +78,7 @@ def test_ctrl_c_keeps_resumable_trials(cli, study, folder):
     assert {trial["number"] for trial in trials(folder)} == {1, 2, 3, 4}
 
 
+@pytest.mark.exhaustive
 def test_killed_harness_leaves_no_process(cli, study, folder):
     process = cli.start("run", study, "--output", folder)
     wait_for(lambda: len(cli.processes()) >= 4, "nothing was started")

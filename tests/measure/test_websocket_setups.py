@@ -12,7 +12,7 @@ from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.served import served
 
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.dialect}
-COMMON_SETUPS = ("daphne-channels", "uvicorn-channels-ipc", "uvicorn-channels-redis", "uvicorn-websocket", "socketio")
+COMMON_SETUPS = ("uvicorn-channels-redis",)
 
 
 @pytest.fixture(scope="module", params=exhaustive_but(COMMON_SETUPS, SETUPS))

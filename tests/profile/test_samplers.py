@@ -93,6 +93,7 @@ def test_readable_stacks_start_at_outermost_frame():
     assert found == {(Frame("<module>", "main.py", PROJECT), Frame("ok", "views.py", PROJECT)): 2}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_sampler_finds_shares_in_forks(sampled):
     found, _ = sampled(PROGRAM)

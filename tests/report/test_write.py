@@ -72,7 +72,7 @@ UNKNOWN = dict.fromkeys(("response_time_ms", "send_lag_ms", "pacing_lag_ms"), NO
     "shape",
     [
         pytest.param({"blocks": 0}, id="empty"),
-        pytest.param({"labels": ("gunicorn",)}, id="one setup"),
+        pytest.param({"labels": ("gunicorn",)}, id="one setup", marks=pytest.mark.exhaustive),
         pytest.param({"labels": TWO, "change": replaced(**UNKNOWN, timeline=(), generator=())}, id="much unknown"),
         pytest.param({"lost": LOST}, id="baseline lost", marks=pytest.mark.exhaustive),
         pytest.param({"labels": tuple("abcdefghijklmn")}, id="fourteen setups", marks=pytest.mark.exhaustive),

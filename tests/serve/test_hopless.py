@@ -18,7 +18,6 @@ import pytest
 
 from loadtests.files import ROOT
 from tests.fixtures.command import a_free_port
-from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.waiting import wait_for
 
 SERVERS = ("uvicorn", "granian-asgi", "hypercorn", "daphne", "gunicorn-asgi")
@@ -27,10 +26,8 @@ PAGES = ("uvicorn", "--path", "/", "--path", "/async/", "--path", "/db/")
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize(
-    ("part", "asked"),
-    exhaustive_but(("whole",), [pytest.param(*one) for one in (*((part, PAGES) for part in PARTS), ("1", SERVERS))]),
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("part", "asked"), [*((part, PAGES) for part in PARTS), ("1", SERVERS)])
 def test_hopless_answers_like_other_setups(cli, monkeypatch, part, asked):
     monkeypatch.setenv("HOPLESS", part)
     code, printed, errors = cli.run("check", *asked)

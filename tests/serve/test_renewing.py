@@ -68,6 +68,7 @@ def test_workers_are_replaced_after_requests(name):
         wait_for(lambda: ask(running) and not before & workers(running), "the workers are still there")
 
 
+@pytest.mark.exhaustive
 def test_killed_process_is_a_worker():
     with served("gunicorn", WORKERS="2") as running:
         before, [master] = workers(running), running._servers()

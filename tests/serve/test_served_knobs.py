@@ -28,9 +28,9 @@ def status(client):
 @pytest.mark.parametrize(
     ("setup", "knobs", "request_line", "expected"),
     [
-        ("uvicorn", {}, WITHOUT_HOST, 200),
+        pytest.param("uvicorn", {}, WITHOUT_HOST, 200, marks=pytest.mark.exhaustive),
         ("uvicorn", {"HTTP_PARSER": "python"}, WITHOUT_HOST, 400),
-        ("uvicorn", {"APPLICATION": "bare"}, GET % b"unknown", 200),
+        pytest.param("uvicorn", {"APPLICATION": "bare"}, GET % b"unknown", 200, marks=pytest.mark.exhaustive),
     ],
 )
 def test_answer_follows_the_knob(setup, knobs, request_line, expected, own_database):
@@ -38,6 +38,7 @@ def test_answer_follows_the_knob(setup, knobs, request_line, expected, own_datab
         assert status(client) == expected
 
 
+@pytest.mark.exhaustive
 def test_idle_connection_counts_for_backpressure(own_database):
     with served("granian-wsgi", BACKPRESSURE="1") as running, requesting(running, GET % b"") as idle:
         assert status(idle) == 200

@@ -40,13 +40,14 @@ def over_http2(name, tls):
         return get("openloop").run(load)
 
 
-@pytest.mark.parametrize("name", exhaustive_but(("granian-asgi",), [one for one in OFFERING if "h2" in OFFERED[one]]))
+@pytest.mark.parametrize("name", exhaustive_but((), [one for one in OFFERING if "h2" in OFFERED[one]]))
 def test_http2_setup_answers_http2(own_database, name):
     for tls in ("1", "") if "h2c" in OFFERED[name] else ("1",):
         result = over_http2(name, tls)
         assert (result.ok, result.errors) == (10, {})
 
 
+@pytest.mark.exhaustive
 def test_server_without_http2_is_reported(own_database):
     result = over_http2("uvicorn", "1")
     assert result.ok == 0

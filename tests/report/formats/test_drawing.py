@@ -19,6 +19,7 @@ def charts(run_builder, tmp_path_factory):
     return {chart.name: (chart, render.svg(chart.spec)) for chart in pages.compose(Results(run)).charts}
 
 
+@pytest.mark.exhaustive
 def test_shorter_drawing_is_the_same_picture(charts):
     for name, (chart, long) in charts.items():
         short = drawing.file(long, chart.alt)

@@ -15,6 +15,7 @@ from tests.fixtures.served import served
 from tests.fixtures.waiting import wait_for
 
 
+@pytest.mark.exhaustive
 @pytest.mark.servers
 def test_setup_finds_the_uncharged_origin(tmp_path):
     recipe = tmp_path / "recipe.json"

@@ -8,6 +8,7 @@ from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.setups.application.project import Options, find
 from loadtests.setups.variants import parse
+from tests.fixtures.exhaustive import exhaustive_but
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +76,7 @@ def test_exported_settings_are_used(small, monkeypatch):
     assert found.application.environment["PYTHONPATH"].startswith(f"{folder}/src")
 
 
+@pytest.mark.exhaustive
 def test_entry_point_without_setup_is_refused(small):
     routing = "from django.contrib.auth.models import User\napplication = None\n"
     named = 'ASGI_APPLICATION = "site1.routing.application"\n'
@@ -84,7 +86,7 @@ def test_entry_point_without_setup_is_refused(small):
     assert find(Options(folder), setups.find(["gunicorn"])).application.wsgi  # which needs no ASGI application
 
 
-@pytest.mark.parametrize("interface", ["wsgi", "asgi"])
+@pytest.mark.parametrize("interface", exhaustive_but(("asgi",), ["wsgi", "asgi"]))
 def test_named_entry_point_is_kept(small, interface):
     named = f'{interface.upper()}_APPLICATION = "site1.{interface}_prod.application"\n'
     folder = small(settings=named, files={f"site1/{interface}_prod.py": f"from site1.{interface} import application\n"})
@@ -92,6 +94,7 @@ def test_named_entry_point_is_kept(small, interface):
     assert getattr(application, interface) == f"site1.{interface}_prod:application"
 
 
+@pytest.mark.exhaustive
 def test_command_must_start_near_the_project(small, tmp_path):
     (tmp_path / "Procfile").write_text("web: gunicorn site1.wsgi\n")
     (tmp_path / "away").mkdir()
@@ -104,6 +107,7 @@ def test_command_must_start_near_the_project(small, tmp_path):
         find(Options(folder), [], variants=[parse(str(tmp_path / "away" / "Procfile"))])
 
 
+@pytest.mark.exhaustive
 def test_manage_py_may_read_settings_file(small):
     file = "DJANGO_SETTINGS_MODULE=site1.prod\nTOKEN=x\n"
     folder = small(named="", src="src/", manage=FROM_A_FILE, files={**PRODUCTION, ".env": file})
@@ -127,6 +131,7 @@ NAMED_CLASS = (
 )
 
 
+@pytest.mark.exhaustive
 def test_entry_point_next_to_manage_works(small):
     top = {"settings.py": 'from site1.settings import *\nROOT_URLCONF = "urls"\nWSGI_APPLICATION = None\n'}
     top |= {"urls.py": "from site1.urls import *\n", "wsgi.py": "from site1.wsgi import *\n", "__init__.py": ""}
@@ -135,11 +140,13 @@ def test_entry_point_next_to_manage_works(small):
     assert found.application.asgi == "plain_asgi:application"
 
 
+@pytest.mark.exhaustive
 def test_endless_thread_is_tolerated(small):
     code = "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()"
     assert find(Options(small(code=code)), []).application.own
 
 
+@pytest.mark.exhaustive
 def test_port_opened_at_import_is_named(small):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = 20_000 + free.getsockname()[1] % 10_000  # the kernel chooses no such port itself

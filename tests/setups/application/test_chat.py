@@ -69,6 +69,7 @@ def study(tmp_path):
     return file
 
 
+@pytest.mark.exhaustive
 def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
     folder = tmp_path / "run"
     headers = ("--header", "Cookie: sessionid=hunter2", "--header", "X-Token: opensesame")

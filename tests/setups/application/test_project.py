@@ -57,6 +57,7 @@ def test_project_without_asgi_uses_django_default(mysite):
     assert any("no ASGI application" in remark for remark in found.remarks)
 
 
+@pytest.mark.exhaustive
 def test_options_override_detected_values(mysite):
     (mysite / "mysite" / "other.py").write_text("from mysite.settings import *\nDEBUG = False\n")
     (mysite / "mysite" / "entry.py").write_text("def app(environ, start_response): ...\n")
@@ -138,6 +139,7 @@ def test_record_restores_project_options(mysite, tmp_path):
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
 
 
+@pytest.mark.exhaustive
 def test_variant_serves_other_checkout(mysite, started):
     (mysite / "mysite" / "asgi.py").unlink()
     [_, other] = served_by = setups.find(["uvicorn"], [parse(str(mysite))])
