@@ -56,7 +56,7 @@ def spec(panels: Sequence[Panel], lasts: float, stages: Rows, title: str, subtit
 def _x(lasts: float) -> alt.X:
     """Return the time axis. The subtitle describes it."""
     scale = alt.Scale(domain=[0, lasts], nice=False, clamp=True)
-    return alt.X("t:Q", title=None, scale=scale, axis=alt.Axis(grid=False))
+    return alt.X("t:Q", title=None, scale=scale, axis=alt.Axis(grid=False, tickMinStep=1))
 
 
 def _bars(rows: Rows, x: alt.X) -> Any:

@@ -1,5 +1,7 @@
 """Test pictures over time: their panels, the drawn block, and their descriptions."""
 
+import re
+
 import altair as alt
 import pytest
 
@@ -57,6 +59,11 @@ def lines(chart):
         if "t2" not in row:
             found.setdefault(row["name"], []).append(row["value"])
     return found
+
+
+def test_times_are_whole_seconds(picture):
+    spec = picture(range(4)).spec
+    assert re.findall(r">(\d\.\d)</text>", render.svg({**spec, "vconcat": spec["vconcat"][:1]})) == []
 
 
 def headings(chart):
