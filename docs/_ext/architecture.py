@@ -1,7 +1,7 @@
 """Find the packages of loadtests and their imports, for tests/test_architecture.py and docs/architecture.rst.
 
-import-linter can't check these layers, because it doesn't allow a package and its subpackage (records.run, hosts.agent)
-in different layers.
+import-linter can't check these layers, because it doesn't allow a package and its subpackage (records.run) in different
+layers.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ LAYERS = (
     Layer(("cli",), "registers the commands, and defines the exit codes"),
     Layer(("commands",), "a file for each command, which defines options, calls one function and prints the output"),
     Layer(("cluster",), "contains the master and the workers of a distributed load"),
-    Layer(("profile", "hosts.agent"), "profiles servers, and contains the programs that run on other hosts"),
-    Layer(("measure", "report"), "runs studies, and creates reports. These two packages share only the run folder"),
+    Layer(("profile",), "profiles servers"),
+    Layer(("report",), "creates reports from run folders"),
+    Layer(
+        ("measure", "analyse"),
+        "runs studies, and calculates intervals and verdicts. These two packages share only the run folder",
+    ),
     Layer(
         ("serve", "engines"),
         "starts servers, checks their health and the contract, and generates load on all hosts",
     ),
-    Layer(("hosts",), "the machines on which servers and services run"),
+    Layer(("hosts",), "the machines on which servers and services run, and the program on other machines"),
     Layer(("observe",), "observes processes, the machine, and other programs on the machine"),
-    Layer(
-        ("analyse",),
-        "calculates figures, intervals and verdicts, and finds invalid trials; starts no processes and writes no files",
-    ),
     Layer(("records.run",), "writes, reads and checks run folders"),
+    Layer(("trials",), "reads the figures of a trial, and judges whether it is valid"),
     Layer(("plan",), "defines studies, kinds of test, metrics and the order of trials"),
     Layer(("setups",), "reads the files in supervisor/, and finds the served project"),
     Layer(("workload", "journeys"), "defines requests, mixes, recordings, loads, and the steps of simulated users"),

@@ -17,9 +17,9 @@ from reference_runs import REFERENCES, Reference, References
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from loadtests.analyse import readings
 from loadtests.report.charts import palette
 from loadtests.report.formats.render import VEGA_LITE
+from loadtests.trials import readings
 
 FORM = """
 <style>#explorer-form label { display: inline-block; box-sizing: border-box; max-width: 100%; padding: 0 1rem .4rem 0; }

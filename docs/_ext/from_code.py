@@ -16,10 +16,10 @@ from sphinx.util.docutils import SphinxDirective
 from typer.testing import CliRunner
 
 from loadtests import setups
-from loadtests.analyse.reasons import Reason
 from loadtests.cli import app as cli
 from loadtests.plan import study as studies
 from loadtests.setups import services
+from loadtests.trials.reasons import Reason
 
 WIDTH = "92"  # the number of columns of a help text on the page
 

@@ -15,13 +15,13 @@ from msgspec import inspect
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from loadtests.analyse import readings
 from loadtests.plan.study import StudyTable
 from loadtests.records import Trial
 from loadtests.records.decode import allowed, type_info
 from loadtests.records.run.read import SCHEMA
 from loadtests.records.run.run_record import RunRecord
 from loadtests.services.origin.recipes import Recipe
+from loadtests.trials import readings
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TYPES = {

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loadtests.analyse.overload import LOST, lost_share
 from loadtests.analyse.results import Results
+from loadtests.trials.overload import LOST, lost_share
 
 SIGNIFICANT_P = 0.05
 

@@ -40,7 +40,6 @@ from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
 from loadtests.analyse.compare.within import Comparison, compare
-from loadtests.analyse.overload import failed_share, lost_share
 from loadtests.analyse.results import Results
 from loadtests.formatting import interval, number, ratio, ratio_interval
 from loadtests.plan import held_connections
@@ -52,6 +51,7 @@ from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
 from loadtests.plan.trial_count import TrialCount
 from loadtests.records.trial import Trial
 from loadtests.report import tables, verdict_text
+from loadtests.trials.overload import failed_share, lost_share
 
 SHORT = {metric.short: metric.name for metric in TIMES}
 SHORT |= {"cpu": CPU.name, "capacity": CAPACITY.name, "memory": MEMORY_SETTLED.name}

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from loadtests.analyse.overload import failed_share
 from loadtests.analyse.results import Results
 from loadtests.formatting import DASH, number, percent
 from loadtests.plan.times import ANSWERS
 from loadtests.records import Trial
+from loadtests.trials.overload import failed_share
 
 STUDY = "2016-stack"
 # The report of 2016 contains these values only in its charts.

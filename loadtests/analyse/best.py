@@ -22,8 +22,8 @@ import numpy as np
 
 from loadtests.analyse.compare.paired import Row
 from loadtests.analyse.intervals import CONFIDENCE, opened
-from loadtests.analyse.observations import Bounds, Sample
 from loadtests.analyse.trimmed import SAME, Array
+from loadtests.trials.observations import Bounds, Sample
 
 
 @dataclass(frozen=True)

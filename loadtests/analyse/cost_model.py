@@ -24,12 +24,12 @@ import msgspec
 
 from loadtests.analyse.compare.paired import Row
 from loadtests.analyse.intervals import CONFIDENCE
-from loadtests.analyse.observations import Observations
 from loadtests.analyse.results import Results
 from loadtests.files import ROOT
 from loadtests.plan.cost_unit import CPU
 from loadtests.plan.entries import alike
 from loadtests.plan.kinds.requests import RPS
+from loadtests.trials.observations import Observations
 
 BASELINE = "gunicorn-gthread"
 SHIPPED = ROOT / "loadtests" / "analyse" / "reference_costs.json"

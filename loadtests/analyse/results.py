@@ -6,12 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison, Estimate, NoiseFloor, compare, estimates, noise_floors
 from loadtests.analyse.intervals import CONFIDENCE, CONFIDENCE_OF_LOOKS
-from loadtests.analyse.observations import Observation
-from loadtests.analyse.overload import Standing, standing
-from loadtests.analyse.reasons import RETIRED, is_setups_own, is_unverified
 from loadtests.analyse.saturation import is_lower_bound
 from loadtests.plan.entries import alike
 from loadtests.plan.kinds import Test
@@ -20,6 +16,10 @@ from loadtests.plan.metrics import Metric
 from loadtests.records import Trial
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import SetupRecord
+from loadtests.trials import readings
+from loadtests.trials.observations import Observation
+from loadtests.trials.overload import Standing, standing
+from loadtests.trials.reasons import RETIRED, is_setups_own, is_unverified
 
 
 @dataclasses.dataclass(frozen=True)

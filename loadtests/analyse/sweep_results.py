@@ -8,11 +8,11 @@ from functools import cached_property
 
 from loadtests.analyse.best import Place, places
 from loadtests.analyse.intervals import CONFIDENCE
-from loadtests.analyse.observations import Observations
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
 from loadtests.plan.sweep import Sweep
+from loadtests.trials.observations import Observations
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from loadtests.analyse.overload import Standing
+from loadtests.trials.overload import Standing
 
 DELTA = 0.03
 

@@ -107,7 +107,7 @@ def look_first(console: Console, anyway: bool = False) -> None:
         console: The console that shows the warning and the question.
         anyway: Whether to continue without asking.
     """
-    from loadtests.measure import doctor
+    from loadtests.observe import doctor
 
     found = doctor.other_load()
     if found.level == "ok":

@@ -10,7 +10,7 @@ from loadtests.report.terminal_tables import grid, print_grid
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadtests.measure.doctor import MachineFinding
+    from loadtests.observe.doctor import MachineFinding
 
 COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 
@@ -21,9 +21,10 @@ def command() -> None:
     Each problem has a remedy. The command doesn't change anything.
     """
     with waiting(err, "inspecting this machine"):
-        from loadtests.measure import doctor
+        from loadtests import engines
+        from loadtests.observe import doctor
 
-        findings = doctor.examine()
+        findings = doctor.examine({name: engine.require for name, engine in engines.known().items()})
     print_findings(findings)
     if not doctor.possible(findings):
         fail("fix the errors above before you start a run")

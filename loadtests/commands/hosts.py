@@ -42,7 +42,7 @@ def check(host: Where) -> None:
     """
     with waiting(err):
         from loadtests.measure import host_options, servers_host
-        from loadtests.measure.doctor import possible
+        from loadtests.observe.doctor import possible
 
         machines = host_options.machines(host)
         servers_host.require_addresses([where for _, where in machines])

@@ -123,8 +123,9 @@ def carry_out(execution: Execution, anyway: bool = False) -> None:
         execution: The prepared run.
         anyway: Whether to continue if other programs disturb several blocks in a row.
     """
+    from loadtests.analyse.outcome import RunOutcome, imprecision, outcome
     from loadtests.measure.contention import TooBusy
-    from loadtests.measure.run import RunOutcome, execute, outcome
+    from loadtests.measure.run import execute
     from loadtests.report import reports
 
     why = ""
@@ -133,9 +134,9 @@ def carry_out(execution: Execution, anyway: bool = False) -> None:
     try:
         sends = {test.name: test.kind.load_unit for test in execution.study.tests}
         with RunProgress(out, len(execution.order), execution.seconds, sends) as progress:
-            found = execute(dataclasses.replace(execution, anyway=anyway), progress)
+            execute(dataclasses.replace(execution, anyway=anyway), progress, imprecision)
     except TooBusy as error:
-        found, why = outcome(execution), f"{error}; {resume}, or add --ignore-busy to continue now"
+        why = f"{error}; {resume}, or add --ignore-busy to continue now"
     except (KeyboardInterrupt, UserError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk, writing the report fails, too
@@ -143,6 +144,7 @@ def carry_out(execution: Execution, anyway: bool = False) -> None:
             if interrupted and execution.run.trials():
                 reports.print_report(execution.run, out)
         fail(f"{'interrupted' if interrupted else error}; {resume}", 130 if interrupted else 1)
+    found = outcome(execution.run)
     _write_report(execution)
     reports.print_report(execution.run, out)
     if found is RunOutcome.FAILED:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from loadtests.analyse import readings, reasons, validity
-from loadtests.analyse.overload import slices_pile_up
 from loadtests.engines.base import Watch
 from loadtests.measure.searches import judge
 from loadtests.measure.searches.capacity import CapacitySearch, Probe, Purpose
@@ -16,6 +14,8 @@ from loadtests.plan.objective import Objective, SearchPlan
 from loadtests.plan.times import EVENT_DELAY, LAG
 from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Second
 from loadtests.records.histogram import Histogram
+from loadtests.trials import readings, reasons, validity
+from loadtests.trials.overload import slices_pile_up
 from loadtests.workload import Load
 
 DELAY_ALLOWED = 0.5  # the maximum delay in the generator, as a share of the objective's limit

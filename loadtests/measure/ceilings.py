@@ -10,8 +10,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Container, Iterator
 
-from loadtests.analyse.reasons import is_setups_own
-from loadtests.analyse.refused import failures, refusal
 from loadtests.errors import UserError, reason_of
 from loadtests.measure.bench import Bench
 from loadtests.measure.interleaved import run_interleaved
@@ -22,6 +20,8 @@ from loadtests.plan.study import Study
 from loadtests.records import Trial
 from loadtests.records.run.run_record import Ceilings
 from loadtests.setups.variants import is_deployed
+from loadtests.trials.reasons import is_setups_own
+from loadtests.trials.refused import failures, refusal
 
 
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from loadtests.analyse.reasons import UNVERIFIED, Reason, is_unverified, machines_own
 from loadtests.errors import UserError
 from loadtests.observe.top_processes import Takers
 from loadtests.records import Trial
+from loadtests.trials.reasons import UNVERIFIED, Reason, is_unverified, machines_own
 
 IN_A_ROW = 4  # four invalid trials in a row aren't a coincidence
 OF_OTHER_MACHINES = frozenset({Reason.clients_differ})

@@ -10,8 +10,6 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from loadtests.analyse import validity
-from loadtests.analyse.refused import refusal
 from loadtests.engines.base import OnMoment
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
@@ -29,6 +27,8 @@ from loadtests.plan.schedule import Slot
 from loadtests.records import CapacityRecord, CpuSample, Evidence, HostConditions, Meanwhile, Process, Result, Trial
 from loadtests.records.result import BROKEN
 from loadtests.serve.serving import NotServing, Serving
+from loadtests.trials import validity
+from loadtests.trials.refused import refusal
 from loadtests.workload import Load
 from loadtests.workload.secrets import without_accounts
 

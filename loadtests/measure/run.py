@@ -8,12 +8,8 @@ import datetime
 import itertools
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from enum import Enum
 from typing import Protocol
 
-from loadtests.analyse.compare.within import widest_interval
-from loadtests.analyse.reasons import is_setups_own, is_unverified
-from loadtests.analyse.results import Results
 from loadtests.engines.base import OnSecond
 from loadtests.files import from_here
 from loadtests.formatting import plural
@@ -27,6 +23,7 @@ from loadtests.plan.schedule import Slot, planned_seconds, schedule
 from loadtests.plan.study import MAX_TRIALS, Study
 from loadtests.records import Second, Trial
 from loadtests.records.run.folder import Run
+from loadtests.trials.reasons import is_unverified
 
 ATTEMPTS = 2  # an invalid trial is repeated once
 REPEATS = 0.1  # the share of a run's time that is reserved for repeats after contention
@@ -105,24 +102,16 @@ class Execution:
         return "\n".join(lines)
 
 
-class RunOutcome(Enum):
-    """The outcome of a run.
-
-    Attributes:
-        VALID: All setups have a valid trial in all tests.
-        UNVERIFIED: Some figures are unverified.
-        FAILED: Figures are missing, or a setup failed.
-    """
-
-    VALID = "valid"
-    UNVERIFIED = "unverified"
-    FAILED = "failed"
-
-
-def execute(execution: Execution, watcher: Watcher) -> RunOutcome:
-    """Run the trials that have not run yet, and return the outcome.
+def execute(execution: Execution, watcher: Watcher, imprecision: Callable[[Run], float]) -> None:
+    """Run the trials that have not run yet.
 
     Each trial is written before the next trial starts, so no measurement is lost if the run ends early.
+
+    Args:
+        execution: The prepared run.
+        watcher: Receives the events of the run.
+        imprecision: Returns half the width of the run's widest interval as a share of its ratio. With a goal, blocks
+            are added while the intervals are wider.
 
     Raises:
         TooBusy: If contention continues (see ``loadtests.measure.contention``), unless the run ignores contention.
@@ -132,31 +121,15 @@ def execute(execution: Execution, watcher: Watcher) -> RunOutcome:
     # This process must not use the servers' cores. Its child processes are pinned to cores when they start.
     with pinned(execution.bench.cores.generator[0]):
         TrialRunner(execution, watcher).run()
-        while _lacks_blocks(run):
+        while _lacks_blocks(run, imprecision):
             _add_blocks(run)
             TrialRunner(execution, watcher).run()
     run.update(ended=now())
-    return outcome(execution)
 
 
 def now() -> str:
     """Return the current time in run.json's format."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
-def outcome(execution: Execution) -> RunOutcome:
-    """Return the outcome of the trials.
-
-    The outcome is also FAILED if a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``) in the last attempt.
-    """
-    last = {trial.number: trial for trial in execution.run.trials()}  # the last attempt replaces earlier attempts
-    if any(is_setups_own(trial.flags) for trial in last.values()):
-        return RunOutcome.FAILED
-    cells = Results(execution.run).cells
-    measured = [cells[place] for place in dict.fromkeys((slot.label, slot.test) for slot in execution.order)]
-    if all(cell.valid for cell in measured):
-        return RunOutcome.VALID
-    return RunOutcome.UNVERIFIED if all(cell.valid or cell.unverified for cell in measured) else RunOutcome.FAILED
 
 
 class TrialRunner:
@@ -257,13 +230,13 @@ class TrialRunner:
                 self._contention.add(trial)
 
 
-def _lacks_blocks(run: Run) -> bool:
+def _lacks_blocks(run: Run, imprecision: Callable[[Run], float]) -> bool:
     """Return whether an interval is wider than the goal.
 
     Return False if the time limit or MAX_TRIALS doesn't allow more blocks.
     """
     goal, study = run.record.goal, run.record.study
-    if goal is None or widest_interval(list(Results(run).comparisons.values())) <= goal.until:
+    if goal is None or imprecision(run) <= goal.until:
         return False
     longer = dataclasses.replace(study, blocks=study.blocks + 2)
     return run.record.measured_s < goal.max_time_s and longer.most_trials <= MAX_TRIALS

@@ -13,8 +13,8 @@ from loadtests.hosts import deploy
 from loadtests.hosts.link import Address
 from loadtests.hosts.network import Network
 from loadtests.hosts.ssh import Ssh
-from loadtests.measure.doctor import MachineFinding, errors_first, judged, ok, warning
 from loadtests.measure.host_options import SCHEME, SERVERS
+from loadtests.observe.doctor import MachineFinding, errors_first, judged, ok, warning
 from loadtests.setups.application.progress import Announce
 
 # The sample project serves a page in about a millisecond. Above this limit, figures mostly describe the network.

@@ -9,9 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from loadtests.analyse.compare.within import Comparison
-from loadtests.analyse.overload import FAILED, Standing
-from loadtests.analyse.reasons import Reason, Severity
-from loadtests.analyse.refused import cause, no_journey, refusal
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import figure, number, per_second, percent, plural, series
@@ -23,6 +20,9 @@ from loadtests.report.findings import MAX_NAMED, by_importance, condition
 from loadtests.report.sections import load_curve, overview
 from loadtests.report.verdict_text import TONES, noisy, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
+from loadtests.trials.overload import FAILED, Standing
+from loadtests.trials.reasons import Reason, Severity
+from loadtests.trials.refused import cause, no_journey, refusal
 
 UNSURE, SAME, UNSUSTAINED, NOT_FULL = "?", "same", "cannot sustain", "*"
 BASELINE = "×1"

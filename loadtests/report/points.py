@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Estimate
 from loadtests.analyse.results import Results
 from loadtests.formatting import NOT_REACHED, closed, figure, interval, series, span
@@ -14,6 +13,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report import setup_names
 from loadtests.report.charts import palette
+from loadtests.trials import readings
 
 ChartRow = dict[str, Any]  # a row of a chart's data
 BEYOND = 1e300  # beyond the end of any chart's axis

@@ -10,7 +10,6 @@ from functools import partial
 from statistics import median
 from typing import TypeVar
 
-from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Estimate
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import DASH, figure, interval, number, relative
@@ -20,6 +19,7 @@ from loadtests.plan.trial_count import TrialCount
 from loadtests.records import Trial
 from loadtests.report.charts.shared import Chart
 from loadtests.report.view import Field, Table
+from loadtests.trials import readings
 
 Column = Callable[[Cell], Field]
 Columns = Mapping[str, Column]

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Iterator
 
 from loadtests.analyse.compare.within import Comparison
-from loadtests.analyse.overload import FAILED
 from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import number, percent
 from loadtests.plan.kinds import metric as metric_of
+from loadtests.trials.overload import FAILED
 
 TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_SUSTAIN: "bad", Verdict.LOSES: "bad"}
 

@@ -3,7 +3,7 @@ from math import exp
 import numpy as np
 import pytest
 
-from loadtests.analyse.observations import Observation
+from loadtests.trials.observations import Observation
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from math import inf, log
 from loadtests.analyse.best import places
 from loadtests.analyse.compare.between import compare_runs
 from loadtests.analyse.compare.within import compare, estimates, widest_interval
-from loadtests.analyse.reasons import Severity
-from loadtests.analyse.validity import judge
 from loadtests.analyse.verdicts import Verdict
 from loadtests.records import Evidence
+from loadtests.trials.reasons import Severity
+from loadtests.trials.validity import judge
 
 
 def bounded(observations, label, blocks=None):

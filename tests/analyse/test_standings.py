@@ -6,12 +6,12 @@ from math import inf
 import pytest
 
 from loadtests.analyse.compare.sides import compare_sides
-from loadtests.analyse.overload import SOUND, slices_pile_up
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict
 from loadtests.plan.kinds import metric
 from loadtests.plan.kinds.broadcast import LAG_P99
 from loadtests.report.points import why_unknown
+from loadtests.trials.overload import SOUND, slices_pile_up
 from tests.fixtures.changes import failing
 from tests.fixtures.conversations import conversing, delivering, holding
 

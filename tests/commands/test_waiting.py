@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from loadtests.commands.console import err, look_first, waiting
-from loadtests.measure import doctor
+from loadtests.observe import doctor
 from loadtests.observe.top_processes import Taker, Takers
 
 

@@ -7,9 +7,9 @@ import pytest
 from docutils.nodes import make_id
 
 from loadtests import setups
-from loadtests.analyse.reasons import Reason
 from loadtests.files import ROOT
 from loadtests.plan import study as studies
+from loadtests.trials.reasons import Reason
 
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive, pytest.mark.timeout(900)]  # the first test builds the pages
 

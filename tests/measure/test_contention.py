@@ -9,10 +9,11 @@ import re
 import pytest
 import typer
 
+from loadtests.analyse.outcome import RunOutcome, imprecision, outcome
 from loadtests.commands.progress import carry_out
 from loadtests.measure.contention import ContentionWatch, TooBusy, attempts_to_go_on
 from loadtests.measure.prepare import resume
-from loadtests.measure.run import RunOutcome, execute
+from loadtests.measure.run import execute
 from loadtests.observe.top_processes import Takers
 from loadtests.records import Flag, Trial
 from loadtests.records.run.folder import Run
@@ -114,15 +115,17 @@ def busy(prepare, folder, bench_of):
 
 def test_resumed_run_repeats_disturbed_trials(busy):
     with pytest.raises(TooBusy):
-        execute(busy(), SilentWatcher())
+        execute(busy(), SilentWatcher(), imprecision)
     busy.trials.ran, busy.trials.invalid = [], 1
-    assert execute(busy(resumed=True), SilentWatcher())
+    execute(busy(resumed=True), SilentWatcher(), imprecision)
     assert busy.trials.attempts == [(1, 2), (2, 2), (1, 3), (3, 2), (4, 2)]
 
 
 def test_invalid_trial_is_repeated_within_block(busy):
     busy.trials.invalid = 1
-    assert execute(busy(), SilentWatcher()) is RunOutcome.VALID
+    execution = busy()
+    execute(execution, SilentWatcher(), imprecision)
+    assert outcome(execution.run) is RunOutcome.VALID
     assert busy.trials.attempts == [(1, 1), (2, 1), (1, 2), (3, 1), (4, 1)]
 
 
@@ -155,5 +158,5 @@ def test_ignore_busy_option_continues_run(busy, capsys):
     assert capsys.readouterr().err.startswith("warning: some results are unverified")
     assert len(busy.trials.ran) == 4
     busy.trials.ran = []
-    execute(busy(resumed=True), SilentWatcher())
+    execute(busy(resumed=True), SilentWatcher(), imprecision)
     assert busy.trials.attempts == []

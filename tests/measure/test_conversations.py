@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from loadtests.analyse import readings
 from loadtests.errors import UserError
 from loadtests.measure import contract_check
 from loadtests.observe.processes import Part
+from loadtests.trials import readings
 from tests.fixtures.bench import a_block, measure, measure_interleaved
 from tests.fixtures.conversations import TABLES, holding
 

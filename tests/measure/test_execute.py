@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from loadtests.analyse.outcome import RunOutcome, imprecision, outcome
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
 from loadtests.measure import run as runs
@@ -53,7 +54,8 @@ def go_on(folder, bench_of, trials):
 
 def run(execution):
     """Run the trials, and return whether every setup has a valid trial in every test."""
-    return runs.execute(execution, SilentWatcher()) is runs.RunOutcome.VALID
+    runs.execute(execution, SilentWatcher(), imprecision)
+    return outcome(execution.run) is RunOutcome.VALID
 
 
 def left_out(folder):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from loadtests.analyse.reasons import is_setups_own
 from loadtests.observe.processes import Usage
 from loadtests.serve.serving import NotServing
+from loadtests.trials.reasons import is_setups_own
 from tests.fixtures.bench import a_block, measure
 
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from loadtests import setups
+from loadtests.analyse.outcome import imprecision
 from loadtests.errors import UserError
 from loadtests.measure import run as runs
 from loadtests.measure.prepare import resume
@@ -124,7 +125,7 @@ def test_changed_study_file_is_refused(begun, bench_of, tmp_path, tests, file, n
 def test_body_from_file_is_not_stored(begun, bench_of, tmp_path):
     (tmp_path / "body.txt").write_text(SECRET)
     folder = begun({**TABLE, "tests": {"latency": POST}}).path
-    runs.execute(resume(folder, bench_of), SilentWatcher())
+    runs.execute(resume(folder, bench_of), SilentWatcher(), imprecision)
     assert [load.requests[0].body for load in bench_of.engine.loads] == [SECRET.encode()] * 2
     reports.write(Run.open(folder))
     assert {"run.json", "report.html", "index.rst"} <= texts(folder).keys()
@@ -141,7 +142,7 @@ def test_resumed_run_uses_environments_password(begun, bench_of, monkeypatch, ur
     folder = begun(REDIS_URL=url, DATABASE_URL="postgresql://me:hun/ter2@h/x", WORKERS="2").path
     execution = FakeTrials().instead(resume(folder, bench_of))
     assert os.environ["REDIS_URL"] == url
-    runs.execute(execution, SilentWatcher())
+    runs.execute(execution, SilentWatcher(), imprecision)
     assert [name for name, text in texts(folder).items() if "hunter2" in text or "ter2" in text] == []
     record = json.loads(texts(folder)["run.json"])
     assert record["knobs"] == {"REDIS_URL": kept, "WORKERS": "2"}
@@ -161,7 +162,7 @@ def test_stored_log_has_no_password(begun, bench_of):
     folder = begun().path
     bench_of.server.status = 500
     bench_of.server.logs = lambda: f"cannot connect to '{REDIS[0]}'"
-    runs.execute(resume(folder, bench_of), SilentWatcher())
+    runs.execute(resume(folder, bench_of), SilentWatcher(), imprecision)
     assert {f"cannot connect to '{KEPT[0]}'" in one.log for one in Run.open(folder).trials()} == {True}
 
 

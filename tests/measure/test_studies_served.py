@@ -2,8 +2,8 @@
 
 import pytest
 
-from loadtests.analyse.reasons import is_setups_own
 from loadtests.records.run.folder import Run
+from loadtests.trials.reasons import is_setups_own
 
 pytestmark = pytest.mark.exhaustive
 

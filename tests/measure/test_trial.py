@@ -10,11 +10,11 @@ import sys
 import psutil
 import pytest
 
-from loadtests.analyse.reasons import is_setups_own, machines_own
 from loadtests.errors import UserError
 from loadtests.hosts import ConnectionLost
 from loadtests.observe.gauges import NUMBERS
 from loadtests.observe.processes import Part, Usage
+from loadtests.trials.reasons import is_setups_own, machines_own
 from tests.fixtures.bench import a_block, measure, measure_interleaved, reasons
 from tests.fixtures.waiting import wait_for
 

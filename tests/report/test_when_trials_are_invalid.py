@@ -9,12 +9,12 @@ import re
 import pytest
 from typer.main import get_command
 
-from loadtests.analyse.reasons import Reason
 from loadtests.analyse.results import Results
 from loadtests.cli import app
 from loadtests.records.result import NOTHING
 from loadtests.records.run.run_record import LeftOut
 from loadtests.report.formats.rest import rst
+from loadtests.trials.reasons import Reason
 from tests.fixtures.pages import column, page_of, section
 from tests.report.changed import replaced, resaved
 

@@ -15,10 +15,10 @@ from scipy.special import stdtrit
 from loadtests.analyse import trimmed
 from loadtests.analyse.compare.within import Comparison, Pairing, Standings, settle
 from loadtests.analyse.intervals import CONFIDENCE, Interval, around, equal, middle, opened
-from loadtests.analyse.observations import Observation, Observations
-from loadtests.analyse.overload import SOUND
 from loadtests.analyse.trimmed import Array
 from loadtests.analyse.verdicts import DELTA
+from loadtests.trials.observations import Observation, Observations
+from loadtests.trials.overload import SOUND
 
 Pair = tuple[Array, Array]
 

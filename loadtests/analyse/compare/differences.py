@@ -67,13 +67,14 @@ def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
     """Return the text of each value of a run that could be different in another run, by kind and name."""
-    servers = run.servers.address if run.servers else "the generator's machine"
+    servers, git = run.servers.address if run.servers else "the generator's machine", run.git
     facts = {
         "machine": {name: _still(machine) for name, machine in _machines(run).items()},
         "address": {"servers": servers, "clients": [one.address for one in run.clients]},
         "cores": run.cores,
         "version": run.versions,
-        "git": {"revision": _revision(run)},
+        # Two runs of the same revision can have different uncommitted changes, so add the time of the run.
+        "git": {"revision": f"{git.revision} with changes of {run.created}" if git.dirty else git.revision},
         "knob": run.knobs,
         "setup": {entry.label: _setup(entry, run) for entry in run.study.entries},
         "study": {key: value for key, value in run.study.to_dict().items() if key not in NOT_PARAMETERS},
@@ -85,11 +86,6 @@ def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
 def _still(machine: Mapping[str, Any]) -> dict[str, Any]:
     memory = {"memory": f"{machine['memory_mb'] / 1024:.0f} GiB"} if machine.get("memory_mb") else {}
     return {key: value for key, value in machine.items() if key not in MOVING} | memory
-
-
-def _revision(run: RunRecord) -> str | None:
-    # Two runs of the same revision can have different uncommitted changes, so add the time of the run.
-    return f"{run.git.revision} with changes of {run.created}" if run.git.dirty else run.git.revision
 
 
 def _setup(entry: Entry, run: RunRecord) -> dict[str, str]:

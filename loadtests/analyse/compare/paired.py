@@ -10,7 +10,7 @@ import numpy as np
 from loadtests.analyse import intervals, trimmed
 from loadtests.analyse.intervals import Interval
 from loadtests.analyse.moderated import Noise, noises, towards
-from loadtests.analyse.observations import Bounds, Sample
+from loadtests.trials.observations import Bounds, Sample
 
 
 @dataclass(frozen=True)

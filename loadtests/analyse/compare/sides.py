@@ -9,11 +9,11 @@ from loadtests.analyse.compare.between import compare_runs
 from loadtests.analyse.compare.differences import differences, same_machine
 from loadtests.analyse.compare.rows import Compared, ComparisonRow, Rule
 from loadtests.analyse.compare.within import Comparison, Estimate
-from loadtests.analyse.observations import Observation
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError, unknown
 from loadtests.formatting import series
 from loadtests.records.run.folder import Run
+from loadtests.trials.observations import Observation
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,11 +14,11 @@ from math import exp, inf, log, nan
 from loadtests.analyse import intervals, trimmed
 from loadtests.analyse.compare.paired import Row
 from loadtests.analyse.intervals import CONFIDENCE, FIRST_LOOK, Interval
-from loadtests.analyse.observations import Observation, Observations
-from loadtests.analyse.overload import SOUND, Standing
 from loadtests.analyse.verdicts import DELTA, Verdict, verdict, with_failures
 from loadtests.formatting import plus_minus
 from loadtests.plan.kinds import metric as metric_of
+from loadtests.trials.observations import Observation, Observations
+from loadtests.trials.overload import SOUND, Standing
 
 Standings = Mapping[tuple[str, str], Standing]  # by label and test
 

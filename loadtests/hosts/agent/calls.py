@@ -25,8 +25,7 @@ from loadtests.hosts.local import Host
 from loadtests.hosts.proof import ProofServer
 from loadtests.hosts.supervisor import Supervisor
 from loadtests.hosts.wire import AgentFacts
-from loadtests.measure import doctor
-from loadtests.observe import conditions, cores
+from loadtests.observe import conditions, cores, doctor
 from loadtests.observe.conditions import Moment
 from loadtests.observe.machine import boot
 from loadtests.observe.processes import Part, Usage

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from loadtests.analyse.overload import backlog, backlog_grows
 from loadtests.formatting import plural
 from loadtests.plan.objective import Limit, Objective
 from loadtests.records import Second
+from loadtests.trials.overload import backlog, backlog_grows
 
 # If a time is within these factors of its limit, the result may be due to chance, so the rate is probed again.
 DOUBTFUL = (0.5, 2.0)

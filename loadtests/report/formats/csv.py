@@ -7,11 +7,10 @@ import io
 import math
 import re
 
-from loadtests.analyse import readings
 from loadtests.analyse.results import Results
 from loadtests.formatting import closed
 from loadtests.plan import held_connections
-from loadtests.plan.trial_count import TrialCount
+from loadtests.trials import readings
 
 
 def csv_text(results: Results) -> str:
@@ -21,8 +20,9 @@ def csv_text(results: Results) -> str:
     of trials whose figures appear only in the report.
     """
     names = _metrics(results)
-    counted = {_column(one): one for test in results.tests for one in (*held_connections.COUNTED, *test.leading_counts)}
-    counted = {name: one for name, one in counted.items() if one.over(results.trials) is not None}
+    every = [one for test in results.tests for one in (*held_connections.COUNTED, *test.leading_counts)]
+    # The columns have names such as ``database_connections_left_behind``.
+    counted = {re.sub(r"\W+", "_", one.called): one for one in every if one.over(results.trials) is not None}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     figures = [*(f"{name}{end}" for name in names for end in ("", "_low", "_high")), *counted]
@@ -50,11 +50,6 @@ def _metrics(results: Results) -> list[str]:
     shown = {metric.name for test in results.tests for metric in (*test.columns, *test.judged)}
     wanted = shown | {one.metric for one in results.observations}
     return [metric.name for metric in readings.every(results.roles, results.uncharged) if metric.name in wanted]
-
-
-def _column(counted: TrialCount) -> str:
-    """Return the name of a count's column, such as ``database_connections_left_behind``."""
-    return re.sub(r"\W+", "_", counted.called)
 
 
 def _figures(results: Results, label: str, test: str, metric: str) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from statistics import median
 
-from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number, series
 from loadtests.plan.cost_unit import CostUnit
@@ -18,6 +17,7 @@ from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
 from loadtests.report.view import Field, Section, Table
 from loadtests.setups import HTTP
+from loadtests.trials import readings
 
 SPELT_OUT = {"ms": "milliseconds", "µs": "microseconds"}
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loadtests.analyse import readings
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import DASH, number, plural, series
 from loadtests.records import Flag, Trial
 from loadtests.records.run.run_record import LeftOut
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
+from loadtests.trials import readings
 
 NUMBERED = 6  # maximum number of trials that a line lists
 

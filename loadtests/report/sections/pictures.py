@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import fmean, median
 
-from loadtests.analyse.overload import backlog
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number, plural, series
 from loadtests.plan.kinds import Test
@@ -19,6 +18,7 @@ from loadtests.report.charts import picture
 from loadtests.report.charts.picture import Panel
 from loadtests.report.charts.shared import Chart, Rows
 from loadtests.report.view import Section
+from loadtests.trials.overload import backlog
 
 MAX_COLUMNS = 60  # maximum number of columns in a chart; in a longer test, a column covers several seconds
 MIN_SECONDS = 3  # minimum length of a timeline for a chart

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from loadtests.analyse.compare.within import Comparison
-from loadtests.analyse.overload import FAILED, LOST
 from loadtests.analyse.results import Results
 from loadtests.analyse.saturation import FULL
 from loadtests.analyse.verdicts import Verdict
@@ -29,6 +28,7 @@ from loadtests.report.charts.shared import Chart
 from loadtests.report.points import BEYOND, ChartRow, kind, whisker_note
 from loadtests.report.verdict_text import TONES, effect, remark, word
 from loadtests.report.view import Field, Section, Table
+from loadtests.trials.overload import FAILED, LOST
 
 NOISE_FLOOR = "noise floor"
 NOT_COMPARED = "no block has both"

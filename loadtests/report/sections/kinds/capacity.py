@@ -12,7 +12,7 @@ from loadtests.formatting import DASH, figure, interval, number, plural, series,
 from loadtests.plan.kinds import Test
 from loadtests.plan.percentiles import knowable
 from loadtests.plan.trial_count import TrialCount
-from loadtests.records import ProbeRecord, Trial
+from loadtests.records import ProbeRecord
 from loadtests.report import tables
 from loadtests.report.charts import curves
 from loadtests.report.charts.palette import looks
@@ -36,8 +36,7 @@ def _limited_by(cell: Cell) -> Field:
     return Field(series(list(limits)), others[-1], series(list(limits)), "bad")
 
 
-def _number_of_probes(trial: Trial) -> float | None:
-    return len(trial.capacity.probes) if trial.capacity else None
+PROBES = TrialCount("probes", "probes", lambda trial: len(trial.capacity.probes) if trial.capacity else None)
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
@@ -130,7 +129,7 @@ def _mark(results: Results, label: str, test: Test) -> ChartRow:
 ADDITIONS = Additions(
     columns={
         "limited by": _limited_by,
-        **tables.counts([TrialCount("probes", "probes", _number_of_probes)]),
+        **tables.counts([PROBES]),
         "trials": tables.trials,
     },
     note=f"{tables.MEAN} Probes: the median number in a search.",

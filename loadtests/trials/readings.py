@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from loadtests.analyse.observations import Observation
 from loadtests.plan import cost_unit
 from loadtests.plan.kinds import Test, every_metric
 from loadtests.plan.metrics import Metric
 from loadtests.plan.times import LATE
 from loadtests.records import Result, Trial
+from loadtests.trials.observations import Observation
 
 ROLES = ("web", "worker", "redis")  # the order of roles in reports; other roles follow
 

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from loadtests.analyse.refused import refusal
 from loadtests.records.result import NOTHING, RequestResult
+from loadtests.trials.refused import refusal
 from loadtests.workload import Load, SignIn
 
 LOAD = Load.of_url("http://127.0.0.1:8000/", rate=30.0, duration_s=2.0)

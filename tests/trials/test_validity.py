@@ -5,13 +5,13 @@ from math import inf
 
 import pytest
 
-from loadtests.analyse import readings
-from loadtests.analyse.reasons import Reason, is_setups_own
-from loadtests.analyse.validity import differing, judge
 from loadtests.measure.capacity import generator_evidence
 from loadtests.plan.metrics import P50, P99
 from loadtests.records import Deliveries, Evidence, Generator, HostConditions, Journeys, Process
 from loadtests.records.result import FIGURES, NOTHING
+from loadtests.trials import readings
+from loadtests.trials.reasons import Reason, is_setups_own
+from loadtests.trials.validity import differing, judge
 from tests.fixtures.changes import failing
 from tests.fixtures.results import well
 

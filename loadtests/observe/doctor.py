@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from loadtests import engines
+from loadtests.errors import UserError
 from loadtests.observe import machine, top_processes
 from loadtests.setups import redis, require_knobs
 from loadtests.workload import DEFAULT_ENGINE
@@ -41,10 +41,11 @@ def judged(good: bool, what: str, fix: str) -> MachineFinding:
     return ok(what) if good else warning(what, fix)
 
 
-def examine(watch_s: float = 1.0) -> list[MachineFinding]:
+def examine(engines: Mapping[str, Callable[[], object]], watch_s: float = 1.0) -> list[MachineFinding]:
     """Return all findings, with errors first.
 
     Args:
+        engines: Functions that raise UserError if an engine can't run, by the engine's name.
         watch_s: The seconds to watch the machine for other load.
 
     Raises:
@@ -52,7 +53,7 @@ def examine(watch_s: float = 1.0) -> list[MachineFinding]:
     """
     require_knobs(os.environ, own=False)
     facts = machine.describe()
-    return errors_first([*_engines(), *_cores(facts), *_of_servers(facts, watch_s)])
+    return errors_first([*_engines(engines), *_cores(facts), *_of_servers(facts, watch_s)])
 
 
 def examine_servers(watch_s: float = 1.0) -> list[MachineFinding]:
@@ -77,14 +78,14 @@ def _of_servers(facts: dict[str, Any], watch_s: float) -> Iterator[MachineFindin
     yield other_load(watch_s)
 
 
-def _engines() -> Iterator[MachineFinding]:
-    for engine in engines.known().values():
+def _engines(engines: Mapping[str, Callable[[], object]]) -> Iterator[MachineFinding]:
+    for name, require in engines.items():
         try:
-            engine.require()
-            yield ok(f"the engine {engine.name} can run")
-        except engines.EngineError as error:
-            level = "error" if engine.name == DEFAULT_ENGINE else "warning"  # studies can use a different engine
-            yield MachineFinding(level, f"the engine {engine.name} can't run: {error}")
+            require()
+            yield ok(f"the engine {name} can run")
+        except UserError as error:
+            level = "error" if name == DEFAULT_ENGINE else "warning"  # studies can use a different engine
+            yield MachineFinding(level, f"the engine {name} can't run: {error}")
 
 
 def _redis() -> MachineFinding:

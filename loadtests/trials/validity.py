@@ -1,14 +1,14 @@
-"""Flag trials as invalid or doubtful according to their evidence (``loadtests.analyse.reasons``)."""
+"""Flag trials as invalid or doubtful according to their evidence (``loadtests.trials.reasons``)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from loadtests.analyse import limits
-from loadtests.analyse.reasons import Reason
 from loadtests.formatting import number, percent, plural, series
 from loadtests.plan.times import ANSWERS, LAG, LATE, MAX_ANSWERS_IN_A_ROW
 from loadtests.records import Evidence, Flag, HostConditions, Result
+from loadtests.trials import limits
+from loadtests.trials.reasons import Reason
 
 JUDGED = ("p50", "p99")
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
-from loadtests.analyse.limits import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID
 from loadtests.records import Flag
+from loadtests.trials.limits import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID
 
 
 class Severity(str, Enum):
