@@ -108,6 +108,7 @@ def test_link_to_another_folder_is_refused(run, refused, tmp_path, inside):
     assert f"{inside} is a symbolic link. Remove it" in refused()
 
 
+@pytest.mark.exhaustive
 def test_run_folder_may_be_a_link(command, run, tmp_path):
     (tmp_path / "link").symlink_to(run)
     code, _, errors = command("report", tmp_path / "link", "--rebuild")

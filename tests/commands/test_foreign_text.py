@@ -60,6 +60,7 @@ def reported(run, command):
     return run, printed
 
 
+@pytest.mark.exhaustive
 def test_control_characters_are_not_printed(reported, command):
     run, printed = reported
     _, compared, _ = command("compare", run, "--setups", "gunicorn,uvicorn")

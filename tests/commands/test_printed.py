@@ -93,6 +93,7 @@ def test_list_shows_missing_requirements(command, without):
     assert rows(command, "studies")["first-look"]["not_here"] == "its baseline gunicorn-gthread lacks gunicorn"
 
 
+@pytest.mark.exhaustive
 def test_list_names_are_complete(command, monkeypatch):
     monkeypatch.setattr(out, "width", 80)
     assert len(command("list")[1].splitlines()) == 3

@@ -115,6 +115,7 @@ def test_end_of_load_precedes_grace_period(survey):
     assert (result.ok, result.billed) == (4, 0)
 
 
+@pytest.mark.exhaustive
 def test_slow_answers_do_not_delay_arrivals(survey):
     # A journey needs at least 17 answers of 30 ms, which take longer than the time between two arrivals.
     server = survey(delay_ms=30)

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from loadtests.observe.gauges import GaugeFiles
-from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.fetches import WELL
 from tests.fixtures.served import served
 from tests.fixtures.waiting import wait_for
@@ -26,7 +25,8 @@ def get(url):
             return error.code, error.read(), error.headers
 
 
-@pytest.mark.parametrize("name", exhaustive_but(("uvicorn",), ["gunicorn-gthread", "gunicorn-gevent", "uvicorn"]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["gunicorn-gthread", "gunicorn-gevent", "uvicorn"])
 def test_started_setup_fetches_immediately(name):
     """Check the first answers, and the use of the pools while the origin delays all answers."""
     knobs = {"WORKERS": "2", "THREADS": "8", "POOL_SIZE": "2", "ORIGIN_RECIPE": "slow", "FETCH_TIMEOUT": "60"}

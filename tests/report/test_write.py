@@ -57,6 +57,7 @@ def test_reports_are_reproducible(build_run, tmp_path):
         assert one.read_bytes() == other.read_bytes(), one.name
 
 
+@pytest.mark.exhaustive
 def test_every_chart_is_valid_vega_lite(build_run):
     charts = page_of(build_run(labels=TWO, aa=True, tests=("latency", "throughput", "capacity"))).charts
     assert len(charts) == 10

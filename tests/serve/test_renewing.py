@@ -10,7 +10,6 @@ import pytest
 
 from loadtests import setups
 from loadtests.errors import UserError
-from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.served import processes, served
 from tests.fixtures.waiting import wait_for
 
@@ -42,7 +41,8 @@ def ask(running):
         return None
 
 
-@pytest.mark.parametrize("name", exhaustive_but(("gunicorn",), RENEWING))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", RENEWING)
 def test_reload_replaces_all_workers(name):
     statuses = []
     with served(name, WORKERS="2") as running:

@@ -25,12 +25,13 @@ def status(client):
 
 
 # h11 refuses a request without a Host header, and httptools accepts it. Django would answer 404 for the unknown path.
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("setup", "knobs", "request_line", "expected"),
     [
-        pytest.param("uvicorn", {}, WITHOUT_HOST, 200, marks=pytest.mark.exhaustive),
+        ("uvicorn", {}, WITHOUT_HOST, 200),
         ("uvicorn", {"HTTP_PARSER": "python"}, WITHOUT_HOST, 400),
-        pytest.param("uvicorn", {"APPLICATION": "bare"}, GET % b"unknown", 200, marks=pytest.mark.exhaustive),
+        ("uvicorn", {"APPLICATION": "bare"}, GET % b"unknown", 200),
     ],
 )
 def test_answer_follows_the_knob(setup, knobs, request_line, expected, own_database):

@@ -10,16 +10,15 @@ from loadtests import setups
 from loadtests.engines import get
 from loadtests.serve.http import ask
 from loadtests.workload import Load, Request
-from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.served import served
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
 
 OFFERED = {name: setup.offers for name, setup in setups.known().items()}
 OFFERING = [name for name, offers in OFFERED.items() if "tls" in offers]
 
 
-@pytest.mark.parametrize("name", exhaustive_but(("gunicorn-gthread",), OFFERING))
+@pytest.mark.parametrize("name", OFFERING)
 def test_setup_answers_only_with_its_certificate(own_database, name):
     front = Request("front")
     with served(name, TLS="1") as running:
@@ -40,14 +39,13 @@ def over_http2(name, tls):
         return get("openloop").run(load)
 
 
-@pytest.mark.parametrize("name", exhaustive_but((), [one for one in OFFERING if "h2" in OFFERED[one]]))
+@pytest.mark.parametrize("name", [one for one in OFFERING if "h2" in OFFERED[one]])
 def test_http2_setup_answers_http2(own_database, name):
     for tls in ("1", "") if "h2c" in OFFERED[name] else ("1",):
         result = over_http2(name, tls)
         assert (result.ok, result.errors) == (10, {})
 
 
-@pytest.mark.exhaustive
 def test_server_without_http2_is_reported(own_database):
     result = over_http2("uvicorn", "1")
     assert result.ok == 0

@@ -136,7 +136,7 @@ def test_list_error_names_the_recipe(written, says):
     assert str(raised.value).startswith(f"a.json: {says}")
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(hostile.changed([FULL, {"route": "/random", "random_content": "1kb", **SMALL}, ORIGINAL[0]]))
 def test_arbitrary_recipe_is_played_or_refused(value):
     try:

@@ -43,6 +43,7 @@ def test_origin_uses_python_of_harness(tmp_path, monkeypatch):
         wait_for((supervised.folder / "origin.url").exists)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.servers
 def test_wrong_recipe_shows_the_log():
     ended = r"origin:origin is EXITED \(exit status 1\)"

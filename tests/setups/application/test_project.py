@@ -67,6 +67,7 @@ def test_options_override_detected_values(mysite):
     assert not any("DEBUG" in remark for remark in found.remarks)
 
 
+@pytest.mark.exhaustive
 def test_env_file_overrides_manage_py(mysite, tmp_path):
     production = "from mysite.settings import *\nimport os\nDEBUG = os.environ['THE_DEBUG'] == 'yes'\n"
     (mysite / "mysite" / "production.py").write_text(production)
