@@ -49,8 +49,9 @@ def test_study_over_network_uses_tls(pair, command, folder):
     assert servers["listens_on"] == SERVER
     assert servers["round_trip_ms"] > 0
     first = trials(folder)[0]
-    assert (first["result"]["ok"], first["result"]["handshakes"]["resumed"]) == (50, 0)
-    assert first["result"]["handshakes"]["full"] > 0
+    result = first["result"]
+    assert result["ok"] == result["planned"] >= 50  # pauses of the server make slices longer
+    assert result["handshakes"]["full"] > result["handshakes"]["resumed"] == 0
     roles = {row["role"]: row["charged"] for row in first["processes"]}
     assert roles == {"web": True, "agent": False, "sshd": False}
     pair.wait_until_nothing_runs_there()

