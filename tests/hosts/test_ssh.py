@@ -83,7 +83,7 @@ def test_run_records_its_hosts(measured, machines, folder):
     assert servers["git"] == about["git"]
     assert servers["generator"]["cpu"] == about["machine"]["cpu"]
     [trial] = [trial for trial in found if trial["attempt"] == 1]
-    assert trial["result"]["ok"] == 25
+    assert trial["result"]["ok"] == trial["result"]["planned"] >= 25
     uncharged = {row["role"] for row in trial["processes"] if not row["charged"]}
     assert "agent" in uncharged
     assert {row["role"] for row in trial["processes"] if row["charged"]} == {"web"}
@@ -106,7 +106,8 @@ def test_interrupted_remote_run_can_resume(away, at_hand, machines, begun, folde
     (folder / "run.json").write_text(json.dumps(about))
     away.run("run", "--resume", folder, "--ignore-busy")
     away.wait_until_nothing_runs()
-    assert trials(folder)[0]["result"]["ok"] == 25
+    result = trials(folder)[0]["result"]
+    assert result["ok"] == result["planned"] >= 25
 
 
 def test_killed_harness_leaves_nothing_remote(away, begun):
