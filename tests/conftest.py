@@ -33,7 +33,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(autouse=True)
 def quick_generators(monkeypatch):
-    """Shorten the generator's warm-up, which would take most of the tests' CPU time."""
+    """Shorten the generator's warm-up, which takes more CPU time than most loads of the tests."""
     monkeypatch.setattr("loadtests.engines.node.COMPILE_MS", 20.0)
 
 
